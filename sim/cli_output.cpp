@@ -1,0 +1,190 @@
+#include "sim/cli_output.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "sim/cli.hpp"
+
+namespace halfopen::sim {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The temporary file that an interrupt has to remove: fixed storage, because a signal handler may touch
+// nothing else. `temporary_exists` is set only while the name is complete.
+std::array<char, 4096> temporary_name;
+volatile std::sig_atomic_t temporary_exists = 0;
+
+extern "C" void leave_on_signal(int signal) {
+  if (temporary_exists != 0) ::unlink(temporary_name.data());
+  ::_exit(128 + signal);  // 130 for an interrupt, as shells have it
+}
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+std::string reason() { return std::generic_category().message(errno); }
+
+int cannot_write(std::string_view what) {
+  say(fmt::format("halfopen: can't write to {}: {}", what, reason()));
+  return EXIT_BAD_INPUT;
+}
+
+// A temporary file beside `target`, removed again unless it was renamed.
+class Temporary {
+ public:
+  explicit Temporary(const std::string& target) {
+    const std::string pattern = target + ".XXXXXX";
+    if (pattern.size() >= temporary_name.size()) {
+      errno = ENAMETOOLONG;
+      return;
+    }
+    std::memcpy(temporary_name.data(), pattern.c_str(), pattern.size() + 1);
+    fd_ = ::mkstemp(temporary_name.data());
+    temporary_exists = fd_ >= 0 ? 1 : 0;
+  }
+
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+
+  ~Temporary() {
+    const int error = errno;  // the caller still wants to say what went wrong
+    if (fd_ >= 0) ::close(fd_);
+    if (temporary_exists != 0) ::unlink(temporary_name.data());
+    temporary_exists = 0;
+    errno = error;
+  }
+
+  bool opened() const { return fd_ >= 0; }
+
+  bool fill(std::string_view text, mode_t mode) {
+    return write_all(fd_, text) && ::fchmod(fd_, mode) == 0 && ::fsync(fd_) == 0;
+  }
+
+  bool rename_to(const std::string& target) {
+    if (::close(std::exchange(fd_, -1)) != 0) return false;
+    if (::rename(temporary_name.data(), target.c_str()) != 0) return false;
+    temporary_exists = 0;
+    return true;
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+// The permissions of the file that is replaced, or those that a new file would get.
+mode_t mode_for(const std::string& target) {
+  struct stat info {};
+  if (::stat(target.c_str(), &info) == 0) return info.st_mode & 07777;
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return 0666 & ~mask;
+}
+
+int write_special(const std::string& path, std::string_view text) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return cannot_write(path);
+  const bool done = write_all(fd, text) || errno == EPIPE;
+  const int status = done ? EXIT_HELD : cannot_write(path);
+  ::close(fd);
+  return status;
+}
+
+bool is_special(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+// A link is followed, so that the file behind it is replaced and the link stays.
+std::string behind_links(const std::string& path) {
+  std::error_code error;
+  const fs::path real = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : fs::path(path);
+  return error ? path : real.string();
+}
+
+}  // namespace
+
+void prepare_process() {
+  for (const int fd : {0, 1, 2}) {
+    if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    // open() takes the lowest free number. Reading only, so that writing to it still fails and is told.
+    if (::open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) < 0) return;
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    // Whoever starts us with a signal ignored (nohup, a shell's background) wants it so.
+    if (std::signal(signal, leave_on_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
+}
+
+void say(std::string_view text) {
+  std::string line(text);
+  line += '\n';
+  write_all(STDERR_FILENO, line);  // nobody is left to tell if this fails
+}
+
+int write_stdout(std::string_view text) {
+  static bool reader_left = false;
+  if (reader_left || write_all(STDOUT_FILENO, text)) return EXIT_HELD;
+  reader_left = errno == EPIPE;
+  return reader_left ? EXIT_HELD : cannot_write("standard output");
+}
+
+int write_file(const std::string& path, std::string_view text) {
+  if (is_special(path)) return write_special(path, text);
+  const std::string target = behind_links(path);
+  Temporary temporary(target);
+  if (!temporary.opened() || !temporary.fill(text, mode_for(target)) || !temporary.rename_to(target)) {
+    return cannot_write(path);
+  }
+  return EXIT_HELD;
+}
+
+std::optional<std::string> why_not_writable(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return path + " is a directory; name a file in it";
+  if (is_special(path)) return std::nullopt;
+  const fs::path parent = fs::path(behind_links(path)).parent_path();
+  const std::string directory = parent.empty() ? "." : parent.string();
+  if (::access(directory.c_str(), W_OK | X_OK) == 0) return std::nullopt;
+  return fmt::format("can't write to {}: {}: {}", path, directory, reason());
+}
+
+bool stdout_wants_colour() {
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  if (no_color != nullptr && *no_color != '\0') return false;
+  if (term == nullptr || std::string_view(term) == "dumb") return false;
+  return ::isatty(STDOUT_FILENO) == 1;
+}
+
+std::optional<std::string> read_whole_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (file.bad()) return std::nullopt;
+  return text;
+}
+
+}  // namespace halfopen::sim

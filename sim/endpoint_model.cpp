@@ -1,0 +1,158 @@
+#include "sim/endpoint_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <variant>
+
+#include "sim/latency.hpp"
+
+namespace halfopen::sim {
+
+EndpointModel::EndpointModel(const ServerModel& model, std::uint64_t seed)
+    : model_(&model), flaps_(model.faults.size()), scripted_(model.faults.size(), 0) {
+  for (std::size_t n = 0; n < model.faults.size(); ++n) {
+    streams_.emplace_back(seed, "fault:" + model.name + "/" + std::to_string(n));
+    const FaultKind& kind = model.faults[n].kind;
+    can_go_down_ = can_go_down_ || std::holds_alternative<DownFault>(kind) || std::holds_alternative<FlapFault>(kind);
+  }
+}
+
+ServerAnswer EndpointModel::judge(Nanos t, const AttemptKey& key, const Stream& service) {
+  ServerAnswer answer;
+  if (model_->faults.empty()) {
+    if (key.tcp_probe) answer.manner = ServerAnswer::Manner::at_once;
+    else answer.latency = to_nanos(draw_ms(model_->latency, service.unit(key.index, 0, key.attempt, key.entry, key.kind())));
+    return answer;
+  }
+  DownKind down{};
+  if (down_decides(t, key, down)) {
+    switch (down) {
+      case DownKind::refused:
+        answer.manner = ServerAnswer::Manner::at_once;
+        answer.outcome = Outcome::error(TransportError::refused);
+        break;
+      case DownKind::reset:
+        answer.manner = ServerAnswer::Manner::reset;
+        answer.outcome = Outcome::error(TransportError::reset);
+        answer.latency = to_nanos(latency_ms(t, key, service));
+        break;
+      case DownKind::timeout: answer.manner = ServerAnswer::Manner::never_accept; break;
+    }
+    return answer;
+  }
+  if (key.tcp_probe) {
+    answer.manner = ServerAnswer::Manner::at_once;
+    return answer;
+  }
+  const bool scripted = script_decides(t, key, answer);
+  answer.latency = to_nanos(latency_ms(t, key, service));
+  if (!scripted) draw_faults(t, key, answer);
+  return answer;
+}
+
+std::uint32_t EndpointModel::concurrency(Nanos t, bool probe) const {
+  double effective = model_->capacity->concurrency;
+  for (const Fault& fault : model_->faults) {
+    const auto* brownout = std::get_if<BrownoutFault>(&fault.kind);
+    if (brownout != nullptr && active(fault, t) && in_scope(fault, probe)) effective *= brownout->capacity_factor;
+  }
+  return static_cast<std::uint32_t>(std::clamp(std::floor(effective), 1.0, 4294967295.0));
+}
+
+Nanos EndpointModel::phase_length(std::uint32_t fault, std::uint64_t phase) const {
+  const auto& flap = std::get<FlapFault>(model_->faults[fault].kind);
+  const Nanos length = phase % 2 == 0 ? flap.up : flap.down;
+  if (flap.jitter_ms == 0) return length;
+  return length + floor_nanos(streams_[fault].unit(phase) * flap.jitter_ms * 1e6);
+}
+
+// (1) The first active `down`, or the down phase of a flap, in file order.
+bool EndpointModel::down_decides(Nanos t, const AttemptKey& key, DownKind& kind) const {
+  if (!can_go_down_) return false;
+  for (std::size_t n = 0; n < model_->faults.size(); ++n) {
+    const Fault& fault = model_->faults[n];
+    if (!active(fault, t) || !in_scope(fault, key.probe)) continue;
+    if (const auto* down = std::get_if<DownFault>(&fault.kind)) {
+      kind = down->kind;
+      return true;
+    }
+    if (const auto* flap = std::get_if<FlapFault>(&fault.kind); flap != nullptr && flaps_[n].down) {
+      kind = flap->kind;
+      return true;
+    }
+  }
+  return false;
+}
+
+// (2) The n-th traffic attempt since `from` that no `down` decided gets the n-th entry of each active list; the
+// first list that still has one decides.
+bool EndpointModel::script_decides(Nanos t, const AttemptKey& key, ServerAnswer& answer) {
+  if (key.probe) return false;
+  bool decided = false;
+  for (std::size_t n = 0; n < model_->faults.size(); ++n) {
+    const Fault& fault = model_->faults[n];
+    const auto* script = std::get_if<OutcomesFault>(&fault.kind);
+    if (script == nullptr || !active(fault, t)) continue;
+    const std::uint64_t place = scripted_[n]++;
+    if (decided || place >= script->list.size()) continue;
+    decided = true;
+    const std::uint16_t status = script->list[place].status;
+    answer.outcome = status == 0 ? Outcome::error(TransportError::reset) : Outcome::http(status);
+  }
+  return decided;
+}
+
+// (3) The draw, times all factors in file order, plus all adds.
+double EndpointModel::latency_ms(Nanos t, const AttemptKey& key, const Stream& service) const {
+  double ms = draw_ms(model_->latency, service.unit(key.index, 0, key.attempt, key.entry, key.kind()));
+  double adds = 0;
+  for (const Fault& fault : model_->faults) {
+    if (!active(fault, t) || !in_scope(fault, key.probe)) continue;
+    if (const auto* brownout = std::get_if<BrownoutFault>(&fault.kind)) ms *= brownout->latency_factor;
+    const auto* slow = std::get_if<LatencyFault>(&fault.kind);
+    if (slow == nullptr) continue;
+    double part = 1;
+    if (slow->ramp > 0 && t - fault.from < slow->ramp) {
+      part = static_cast<double>(t - fault.from) / static_cast<double>(slow->ramp);
+    }
+    ms *= 1 + (slow->factor - 1) * part;
+    adds += slow->add_ms * part;
+  }
+  return ms + adds;
+}
+
+bool EndpointModel::hits(std::uint32_t fault, double ratio, const AttemptKey& key) const {
+  return streams_[fault].unit(key.index, 0, key.attempt, key.entry, key.kind()) < ratio;
+}
+
+// (5) errors in file order, a draw each, the first hit wins; (6) hang; (7) truncate. An attempt that was answered
+// with an error neither hangs nor is truncated, one that hangs is not truncated.
+void EndpointModel::draw_faults(Nanos t, const AttemptKey& key, ServerAnswer& answer) const {
+  std::uint32_t hang = UINT32_MAX, truncate = UINT32_MAX;
+  for (std::uint32_t n = 0; n < model_->faults.size(); ++n) {
+    const Fault& fault = model_->faults[n];
+    if (!active(fault, t) || !in_scope(fault, key.probe)) continue;
+    double ratio = 0;
+    std::uint16_t status = 0;
+    if (const auto* error = std::get_if<ErrorFault>(&fault.kind)) {
+      ratio = error->ratio;
+      status = error->status;
+    } else if (const auto* brownout = std::get_if<BrownoutFault>(&fault.kind)) {
+      ratio = brownout->error_ratio;
+      status = brownout->status;
+    } else if (const auto* hanging = std::get_if<HangFault>(&fault.kind)) {
+      if (hang == UINT32_MAX && hits(n, hanging->ratio, key)) hang = n;
+    } else if (const auto* cut = std::get_if<TruncateFault>(&fault.kind)) {
+      if (truncate == UINT32_MAX && hits(n, cut->ratio, key)) truncate = n;
+    }
+    if (status != 0 && hits(n, ratio, key)) {
+      answer.outcome = Outcome::http(status);
+      return;
+    }
+  }
+  if (hang != UINT32_MAX) answer.manner = ServerAnswer::Manner::hang;
+  else answer.truncated = truncate != UINT32_MAX && !key.probe;
+}
+
+}  // namespace halfopen::sim

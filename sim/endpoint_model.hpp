@@ -1,0 +1,82 @@
+// How one simulated server would answer an attempt that reaches it now: its latency and the faults that are active,
+// composed as the scenario's reference says. Knows nothing of ejection, gateways or queues.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/outcome.hpp"
+#include "sim/draws.hpp"
+#include "sim/scenario.hpp"
+
+namespace halfopen::sim {
+
+// The counter of every draw that an attempt makes, and what it is to the server.
+struct AttemptKey {
+  std::uint64_t index = 0;    // request in its entry, or probe in its loop
+  std::uint32_t attempt = 0;  // 0 for the first, n for the n-th retry
+  std::uint64_t entry = 0;    // place in `traffic`; 0 for probes
+  bool probe = false;
+  bool tcp_probe = false;
+
+  std::uint64_t kind() const { return probe ? PROBE_DRAW : REQUEST_DRAW; }
+};
+
+struct ServerAnswer {
+  enum class Manner : std::uint8_t {
+    serve,         // takes a place in service, answers `outcome` after `latency`
+    hang,          // takes a place in service, never answers
+    at_once,       // refused, or a tcp connect: no time, no place in service
+    reset,         // answers after `latency` without a place in service
+    never_accept,  // no connection, ever
+  };
+  Manner manner = Manner::serve;
+  Outcome outcome;
+  Nanos latency = 0;
+  bool truncated = false;  // the body breaks off after the headers of a good answer
+};
+
+class EndpointModel {
+ public:
+  EndpointModel(const ServerModel& model, std::uint64_t seed);
+
+  const ServerModel& model() const { return *model_; }
+
+  // Judged when the attempt reaches the endpoint. `service` is the stream of its latency. Uses up an entry of an
+  // `outcomes` list where one decides.
+  ServerAnswer judge(Nanos t, const AttemptKey& key, const Stream& service);
+
+  // concurrency * the factors of the active brownouts in whose scope the attempt is, at least 1. Needs a capacity.
+  std::uint32_t concurrency(Nanos t, bool probe) const;
+
+  // A flap moves by its boundaries, not by asking: phase 0 is up and begins at the fault's `from`.
+  struct Flap {
+    bool down = false;
+    std::uint64_t phase = 0;
+  };
+  Flap& flap(std::uint32_t fault) { return flaps_[fault]; }
+  // How long phase `phase` of a flap lasts.
+  Nanos phase_length(std::uint32_t fault, std::uint64_t phase) const;
+
+  // Whether attempts in service can be reset, so that somebody must keep their list.
+  bool can_go_down() const { return can_go_down_; }
+
+ private:
+  static bool in_scope(const Fault& fault, bool probe) {
+    return fault.scope == Scope::both || (fault.scope == Scope::probes) == probe;
+  }
+  static bool active(const Fault& fault, Nanos t) { return t >= fault.from && t < fault.to; }
+  bool down_decides(Nanos t, const AttemptKey& key, DownKind& kind) const;
+  bool script_decides(Nanos t, const AttemptKey& key, ServerAnswer& answer);
+  double latency_ms(Nanos t, const AttemptKey& key, const Stream& service) const;
+  void draw_faults(Nanos t, const AttemptKey& key, ServerAnswer& answer) const;
+  bool hits(std::uint32_t fault, double ratio, const AttemptKey& key) const;
+
+  const ServerModel* model_;
+  std::vector<Stream> streams_;              // fault:<endpoint>/<n>
+  std::vector<Flap> flaps_;                  // by fault
+  std::vector<std::uint64_t> scripted_;      // by fault: attempts counted by an `outcomes` list
+  bool can_go_down_ = false;
+};
+
+}  // namespace halfopen::sim

@@ -1,0 +1,119 @@
+#include "sim/event_text.hpp"
+
+#include <fmt/core.h>
+
+#include <limits>
+
+#include "sim/text_layout.hpp"
+
+namespace halfopen::sim {
+
+namespace {
+
+// 0.07 is "7 %": a limit is shown as it was set, and a share next to it must not look as if it had reached
+// it.
+std::string limit_text(double share) { return decimal(share * 100, 4) + " %"; }
+
+// A probe loop reports with ratio 1 and this volume, so that only its streak can eject (semantics.md).
+bool judged_by_probes(const Because& because) {
+  return because.min_volume == std::numeric_limits<std::uint32_t>::max();
+}
+
+std::string window_text(const Because& because) {
+  if (because.volume == 0) return "";
+  const double share = static_cast<double>(because.failures) / static_cast<double>(because.volume);
+  return fmt::format("{} of {} failed ({})", grouped(because.failures), grouped(because.volume),
+                     percent(share));
+}
+
+// The rule that decided comes first, then how far the other one was.
+std::string counts_text(Rule rule, const Because& because) {
+  const std::string window = window_text(because);
+  if (rule == Rule::consecutive_failures) {
+    std::string out =
+        fmt::format("{} in a row, limit {}", plural(because.streak, "failure"), because.threshold);
+    if (judged_by_probes(because)) out += " (active health)";
+    return window.empty() ? out : out + "; " + window;
+  }
+  if (rule == Rule::half_open_probe_failed) return "a trial failed";
+  return fmt::format("{}, limit {} from {}; streak {} of {}", window, limit_text(because.limit),
+                     grouped(because.min_volume), because.streak, because.threshold);
+}
+
+std::string put_out_text(const char* verb, const char* how_long, const TimelineEvent& event) {
+  return fmt::format("{}{}: {}; {} for {}", verb, event.rule == Rule::half_open_probe_failed ? " again" : "",
+                     counts_text(event.rule, event.because), how_long,
+                     length_text(event.because.for_ms * NANOS_PER_MS));
+}
+
+std::string trials_text(const Because& because) {
+  return "half-open: " + plural(because.slots, "trial") + " granted";
+}
+
+std::string recovered_text(const TimelineEvent& event) {
+  switch (event.via) {
+    case Via::half_open_probe: return "recovered: a trial succeeded";
+    case Via::active_probe:
+      return fmt::format("recovered: {} in a row succeeded, limit {}",
+                         plural(event.because.successes, "probe"), event.because.threshold);
+    case Via::fail_open: return "recovered: it answered a fail-open pick, made while nobody was in rotation";
+    case Via::late_report: return "recovered: a late answer, to an attempt from before the ejection";
+    case Via::none: break;
+  }
+  return "recovered";
+}
+
+std::string closed_text(const Because& because) {
+  const std::string window = window_text(because);
+  return window.empty() ? "closed: a trial succeeded"
+                        : "closed: a trial succeeded; " + window + " in the window";
+}
+
+}  // namespace
+
+const char* lane_state_name(LaneState state) noexcept {
+  switch (state) {
+    case LaneState::healthy: return "healthy";
+    case LaneState::ejected: return "ejected";
+    case LaneState::half_open:
+    case LaneState::breaker_half_open: return "half_open";
+    case LaneState::closed: return "closed";
+    case LaneState::open: return "open";
+    case LaneState::active: return "active";
+  }
+  return "";
+}
+
+const char* scope_name(Scope scope) noexcept {
+  switch (scope) {
+    case Scope::both: return "both";
+    case Scope::traffic: return "traffic";
+    case Scope::probes: return "probes";
+  }
+  return "";
+}
+
+std::string subject_text(const Timeline& timeline, const TimelineEvent& event) {
+  const std::string& upstream = timeline.upstream_names[event.upstream];
+  if (event.endpoint < 0) return "the breaker of " + upstream;
+  const std::string& endpoint = timeline.lanes[static_cast<std::size_t>(event.endpoint)].endpoint;
+  return timeline.upstream_names.size() > 1 ? upstream + " " + endpoint : endpoint;
+}
+
+std::string reason_text(const TimelineEvent& event) {
+  switch (event.type) {
+    case EventType::endpoint_ejected: return put_out_text("ejected", "out", event);
+    case EventType::breaker_opened: return put_out_text("opened", "open", event);
+    case EventType::endpoint_half_open:
+    case EventType::breaker_half_open: return trials_text(event.because);
+    case EventType::endpoint_recovered: return recovered_text(event);
+    case EventType::breaker_closed: return closed_text(event.because);
+  }
+  return "";
+}
+
+std::string event_text(const Timeline& timeline, const TimelineEvent& event) {
+  return "at " + instant_text(event.t) + ": " + subject_text(timeline, event) + " " + reason_text(event);
+}
+
+}  // namespace halfopen::sim

@@ -1,0 +1,3 @@
+#include "sim/cli.hpp"
+
+int main(int argc, char** argv) { return halfopen::sim::run_cli(argc, argv); }

@@ -1,0 +1,209 @@
+#include "sim/pipeline.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/real_math.hpp"
+
+namespace halfopen::sim {
+namespace {
+
+// Zipf: client i of n, from 1, has a share of i^-s; cumulative, the last one 1.
+std::vector<double> zipf_shares(const Keys& keys) {
+  std::vector<double> shares;
+  double total = 0;
+  for (std::uint64_t client = 1; client <= keys.clients; ++client) {
+    total += keys.zipf == 0 ? 1.0 : real::pow(static_cast<double>(client), -keys.zipf);
+    shares.push_back(total);
+  }
+  for (double& share : shares) share /= total;
+  return shares;
+}
+
+std::string stream_name(const char* name, std::uint64_t entry) { return name + std::to_string(entry); }
+
+}  // namespace
+
+Pipeline::Entry::Entry(const Traffic& entry_traffic, std::uint64_t number, std::uint64_t seed, Nanos duration,
+                       std::uint32_t slot)
+    : traffic(entry_traffic),
+      upstream(slot),
+      source(entry_traffic, number, seed, duration),
+      keys(seed, stream_name("key:", number)),
+      abandons(seed, stream_name("abandon:", number)),
+      jitter(seed, stream_name("retry-jitter:", number)) {
+  any = source.next(next);
+  if (traffic.keys) key_shares = zipf_shares(*traffic.keys);
+}
+
+Pipeline::Pipeline(World& world) : world_(world) {
+  const Scenario& scenario = world.scenario;
+  for (std::size_t i = 0; i < scenario.traffic.size(); ++i) {
+    const std::uint32_t slot = world.upstream_index(scenario.traffic[i].upstream);
+    entries_.push_back(std::make_unique<Entry>(scenario.traffic[i], i, scenario.seed, scenario.duration, slot));
+  }
+  choose_next();
+}
+
+void Pipeline::choose_next() {
+  next_at_ = NEVER;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i]->any && entries_[i]->next.at < next_at_) {
+      next_at_ = entries_[i]->next.at;
+      next_entry_ = i;
+    }
+  }
+}
+
+void Pipeline::arrive() {
+  const auto number = static_cast<std::uint32_t>(next_entry_);
+  Entry& entry = *entries_[number];
+  const Arrival arrival = entry.next;
+  entry.any = entry.source.next(entry.next);
+  choose_next();
+
+  world_.record.request();
+  const SlabRef ref = requests_.add();
+  Request& request = requests_[ref.index];
+  request.index = arrival.index;
+  request.arrival = arrival.at;
+  request.entry = number;
+  request.settings = world_.upstreams[entry.upstream].config.get();
+  if (entry.traffic.abandon && entry.abandons.unit(arrival.index, 0, 0, number) < entry.traffic.abandon->ratio) {
+    request.departure =
+        world_.queue.schedule(arrival.at + entry.traffic.abandon->after, EventKind::departure, ref.index);
+  }
+  attempt(ref, AttemptKind::first);
+}
+
+std::string Pipeline::key_of(const Request& request) const {
+  const Entry& entry = *entries_[request.entry];
+  const double u = entry.keys.unit(request.index, 0, 0, request.entry);
+  const auto place = std::upper_bound(entry.key_shares.begin(), entry.key_shares.end(), u);
+  const auto client = std::min<std::ptrdiff_t>(place - entry.key_shares.begin(),
+                                               static_cast<std::ptrdiff_t>(entry.key_shares.size()) - 1);
+  return "client-" + std::to_string(client);
+}
+
+// check -> pick -> dispatch, all of it core's.
+void Pipeline::attempt(SlabRef ref, AttemptKind kind) {
+  Request& request = requests_[ref.index];
+  const Entry& entry = *entries_[request.entry];
+  UpstreamSlot& slot = world_.upstreams[entry.upstream];
+  if (!slot.upstream) return end_fast(ref, kind);
+  auto admission = slot.upstream->admit(world_.now, kind);
+  if (!admission.allowed()) return end_fast(ref, kind);
+  if (kind == AttemptKind::first) world_.record.admitted();
+
+  PickInput input;
+  std::string key;
+  if (admission.wants_words()) {
+    const auto words = slot.balance.words(request.index, 0, request.retries, request.entry);
+    input.x0 = words[0];
+    input.x1 = words[1];
+  }
+  if (admission.wants_key() && entry.traffic.keys) {
+    key = key_of(request);
+    input.key = key;
+  }
+  request.dispatch = admission.pick(world_.now, input);
+  if (!request.dispatch) return end_fast(ref, kind);
+  request.lane = slot.lane_of[request.dispatch.index()];
+  world_.record.attempt(request.lane, request.dispatch.fail_open());
+
+  const Lane& lane = world_.lanes[request.lane];
+  const AttemptKey draw{request.index, request.retries, request.entry, false, false};
+  send(ref, world_.farm.endpoint(lane.server).judge(world_.t, draw, lane.service));
+}
+
+// Hands the attempt to its server and sets the bound on its answer, where it could ever strike.
+void Pipeline::send(SlabRef ref, const ServerAnswer& answer) {
+  Request& request = requests_[ref.index];
+  const TimeoutParams& timeouts = request.settings->timeouts;
+  const std::uint32_t server = world_.lanes[request.lane].server;
+  std::optional<std::uint64_t> bound_ms = timeouts.read_ms;
+  request.bound = TransportError::attempt_timeout;
+  request.job = {};
+  if (answer.manner == ServerAnswer::Manner::never_accept) {
+    bound_ms = timeouts.connect_ms;
+    request.bound = TransportError::connect_timeout;
+  } else {
+    request.job = world_.farm.begin(server, answer, false, {false, ref}, world_.t);
+  }
+  if (!bound_ms || world_.farm.surely_answers_within(server, answer, *bound_ms * NANOS_PER_MS)) return;
+  request.timeout = world_.queue.schedule(world_.t + *bound_ms * NANOS_PER_MS, EventKind::attempt_timeout, ref.index);
+}
+
+void Pipeline::completed(const Job& job) {
+  Request* request = requests_.find(job.owner.ref);
+  if (request == nullptr) return;  // gave up waiting: no observation, it reaches nobody
+  world_.queue.cancel(request->timeout);
+  outcome(job.owner.ref, job.outcome, job.truncated);
+}
+
+void Pipeline::timed_out(std::uint64_t payload) {
+  const SlabRef ref = requests_.ref(static_cast<std::uint32_t>(payload));
+  Request& request = requests_[ref.index];
+  world_.farm.disown(request.job);
+  outcome(ref, Outcome::error(request.bound), false);
+}
+
+void Pipeline::outcome(SlabRef ref, Outcome outcome, bool truncated) {
+  Request& request = requests_[ref.index];
+  if (outcome.is_failure()) world_.record.failure(request.lane);
+  auto body = request.dispatch.report(world_.now, outcome);
+  request.job = {};
+  if (truncated) {
+    body.broken(world_.now);
+    return end_with(ref, outcome, false);
+  }
+  Entry& entry = *entries_[request.entry];
+  const auto draw = [&] { return entry.jitter.unit(request.index, 0, request.retries + 1, request.entry); };
+  const RetryDecision decision =
+      decide_retry(request.settings->retries, *world_.upstreams[entry.upstream].budget, request.retries, outcome,
+                   world_.t - request.arrival, world_.now, draw);
+  if (decision.answer == RetryAnswer::budget_denied) world_.record.retry_denied();
+  if (decision.answer != RetryAnswer::granted) return end_with(ref, outcome, true);
+  world_.record.retried();
+  request.last = outcome;
+  request.retry = world_.queue.schedule(world_.t + decision.delay_ms * NANOS_PER_MS, EventKind::retry, ref.index);
+}
+
+void Pipeline::retry_due(std::uint64_t payload) {
+  const SlabRef ref = requests_.ref(static_cast<std::uint32_t>(payload));
+  ++requests_[ref.index].retries;
+  attempt(ref, AttemptKind::retry);
+}
+
+// The caller leaves: the dispatch, if there is one, is destroyed unreported.
+void Pipeline::departs(std::uint64_t payload) {
+  const SlabRef ref = requests_.ref(static_cast<std::uint32_t>(payload));
+  Request& request = requests_[ref.index];
+  world_.queue.cancel(request.timeout);
+  world_.queue.cancel(request.retry);
+  request.dispatch.abandon();
+  world_.farm.disown(request.job);
+  world_.record.abandoned();
+  requests_.remove(ref.index);
+}
+
+void Pipeline::end_with(SlabRef ref, Outcome outcome, bool whole_body) {
+  const Request& request = requests_[ref.index];
+  if (whole_body && !outcome.is_failure()) world_.record.ended_ok(world_.t - request.arrival);
+  else world_.record.ended_failed(false);
+  remove(ref);
+}
+
+// Refused, or nobody to send it to: a first attempt fails fast, a retry ends with the last attempt's answer.
+void Pipeline::end_fast(SlabRef ref, AttemptKind kind) {
+  if (kind == AttemptKind::retry) return end_with(ref, requests_[ref.index].last, true);
+  world_.record.ended_failed(true);
+  remove(ref);
+}
+
+void Pipeline::remove(SlabRef ref) {
+  world_.queue.cancel(requests_[ref.index].departure);
+  requests_.remove(ref.index);
+}
+
+}  // namespace halfopen::sim

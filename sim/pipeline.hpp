@@ -1,0 +1,71 @@
+// The life of a request: it arrives, the gateway admits it and picks, the server answers or does not, the outcome is reported, a
+// retry is decided, and it ends. Every decision is core's; this file only carries things between them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/arrivals.hpp"
+#include "sim/world.hpp"
+
+namespace halfopen::sim {
+
+class Pipeline {
+ public:
+  explicit Pipeline(World& world);
+
+  // The next arrival of any entry, by (time, entry, request). NEVER when there are none left.
+  Nanos next_arrival() const { return next_at_; }
+  void arrive();
+
+  // The payload of a request's events is its place; they are cancelled when it ends.
+  void completed(const Job& job);
+  void timed_out(std::uint64_t payload);
+  void departs(std::uint64_t payload);
+  void retry_due(std::uint64_t payload);
+
+ private:
+  struct Entry {
+    Entry(const Traffic& entry_traffic, std::uint64_t number, std::uint64_t seed, Nanos duration, std::uint32_t slot);
+    const Traffic& traffic;
+    std::uint32_t upstream;
+    ArrivalSource source;
+    Arrival next;
+    bool any = false;
+    Stream keys, abandons, jitter;
+    std::vector<double> key_shares;  // cumulative, by client
+  };
+
+  struct Request {
+    std::uint64_t index = 0;
+    Nanos arrival = 0;
+    std::uint32_t entry = 0;
+    std::uint32_t retries = 0;
+    std::uint32_t lane = 0;  // of the attempt under way
+    SlabRef job;             // of the attempt under way
+    const UpstreamConfig* settings = nullptr;  // retries and timeouts: those at arrival
+    BasicDispatch<Single> dispatch;
+    Outcome last;  // of the attempt before
+    TransportError bound = TransportError::attempt_timeout;  // what its timeout would be called
+    EventId timeout, departure, retry;
+  };
+
+  void choose_next();
+  void attempt(SlabRef ref, AttemptKind kind);
+  void send(SlabRef ref, const ServerAnswer& answer);
+  void outcome(SlabRef ref, Outcome outcome, bool truncated);
+  void end_with(SlabRef ref, Outcome outcome, bool whole_body);
+  void end_fast(SlabRef ref, AttemptKind kind);
+  void remove(SlabRef ref);
+  std::string key_of(const Request& request) const;
+
+  World& world_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  Slab<Request> requests_;
+  Nanos next_at_ = NEVER;
+  std::size_t next_entry_ = 0;
+};
+
+}  // namespace halfopen::sim

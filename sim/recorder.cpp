@@ -1,0 +1,228 @@
+#include "sim/recorder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace halfopen::sim {
+namespace {
+
+constexpr std::array<const char*, 8> FAULT_NAMES = {"error", "down",     "latency", "brownout",
+                                                    "flap",  "outcomes", "hang",    "truncate"};
+
+LaneState lane_state_of(EventType type) {
+  switch (type) {
+    case EventType::endpoint_ejected: return LaneState::ejected;
+    case EventType::endpoint_half_open: return LaneState::half_open;
+    case EventType::endpoint_recovered: return LaneState::healthy;
+    case EventType::breaker_opened: return LaneState::open;
+    case EventType::breaker_half_open: return LaneState::breaker_half_open;
+    case EventType::breaker_closed: return LaneState::closed;
+  }
+  return LaneState::healthy;
+}
+
+bool is_breaker_event(EventType type) { return type >= EventType::breaker_opened; }
+
+}  // namespace
+
+Recorder::Recorder(const Scenario& scenario, const VirtualClock& clock)
+    : scenario_(scenario), clock_(clock), bin_end_(scenario.sample) {
+  timeline_.name = scenario.name;
+  timeline_.question = scenario.question;
+  timeline_.seed = scenario.seed;
+  timeline_.digest = scenario.digest;
+  timeline_.duration = scenario.duration;
+  timeline_.sample = scenario.sample;
+  name_faults();
+}
+
+std::uint32_t Recorder::upstream(const std::string& name) {
+  const auto [place, is_new] = upstreams_.try_emplace(name, static_cast<std::uint32_t>(upstreams_.size()));
+  if (is_new) {
+    timeline_.upstream_names.push_back(name);
+    open_breakers_.emplace_back();
+    timeline_.breakers.push_back({place->second, {}});
+  }
+  return place->second;
+}
+
+std::uint32_t Recorder::lane(std::uint32_t upstream, const std::string& endpoint) {
+  const auto [place, is_new] = lanes_.try_emplace({upstream, endpoint}, static_cast<std::uint32_t>(lanes_.size()));
+  if (is_new) {
+    EndpointLane lane;
+    lane.upstream = upstream;
+    lane.endpoint = endpoint;
+    lane.attempts.assign(bin_index_, 0);  // it was not there in the bins before
+    lane.failures.assign(bin_index_, 0);
+    lane.state.assign(samples_, -1);
+    timeline_.lanes.push_back(std::move(lane));
+    lanes_now_.emplace_back();
+    open_lanes_.emplace_back();
+  }
+  return place->second;
+}
+
+void Recorder::move_lane(std::vector<Interval>& intervals, OpenInterval& open, int state,
+                         std::optional<Nanos> eligible) {
+  if (open.state == state && state != static_cast<int>(LaneState::ejected)) return;
+  // A state that lasted no time is told by the events, not by the lane.
+  if (open.state >= 0 && open.since < t_) {
+    intervals.push_back({open.since, t_, static_cast<LaneState>(open.state), open.eligible});
+  }
+  open = {state, t_, eligible};
+}
+
+void Recorder::lane_state(std::uint32_t lane, int state) {
+  if (open_lanes_[lane].state == state) return;
+  move_lane(timeline_.lanes[lane].intervals, open_lanes_[lane], state, std::nullopt);
+}
+
+void Recorder::breaker_state(std::uint32_t upstream, int state) {
+  if (open_breakers_[upstream].state == state) return;
+  move_lane(timeline_.breakers[upstream].intervals, open_breakers_[upstream], state, std::nullopt);
+}
+
+void Recorder::offer(const Event& event) noexcept {
+  TimelineEvent told;
+  told.t = t_;
+  told.type = event.type;
+  told.rule = event.rule;
+  told.via = event.via;
+  told.because = event.because;
+  told.upstream = upstreams_.at(event.subject->upstream);
+  const int state = static_cast<int>(lane_state_of(event.type));
+  if (is_breaker_event(event.type)) {
+    summary_.breaker_openings += event.type == EventType::breaker_opened;
+    move_lane(timeline_.breakers[told.upstream].intervals, open_breakers_[told.upstream], state, std::nullopt);
+  } else {
+    const std::uint32_t lane = lanes_.at({told.upstream, event.subject->endpoint});
+    told.endpoint = static_cast<std::int32_t>(lane);
+    std::optional<Nanos> eligible;
+    if (event.type == EventType::endpoint_ejected) {
+      ++timeline_.lanes[lane].ejections;
+      const Nanos when = clock_.first_time_at(event.at + Duration{event.because.for_ms}, t_);
+      if (when != NEVER) eligible = when;
+    }
+    move_lane(timeline_.lanes[lane].intervals, open_lanes_[lane], state, eligible);
+  }
+  timeline_.events.push_back(told);
+}
+
+// Each fault that has a lane at all gets it in file order; the periods are known from the start but for flaps.
+void Recorder::name_faults() {
+  for (std::uint32_t server = 0; server < scenario_.servers.size(); ++server) {
+    const ServerModel& model = scenario_.servers[server];
+    for (std::uint32_t n = 0; n < model.faults.size(); ++n) {
+      const Fault& fault = model.faults[n];
+      fault_lanes_[{server, n}] = static_cast<std::uint32_t>(timeline_.faults.size());
+      timeline_.faults.push_back({model.name, n, FAULT_NAMES[fault.kind.index()], fault.scope, {}});
+      if (!std::holds_alternative<FlapFault>(fault.kind)) fault_active(server, n, fault.from, fault.to);
+    }
+  }
+}
+
+void Recorder::fault_active(std::uint32_t server, std::uint32_t fault, Nanos from, Nanos to) {
+  to = std::min(to, scenario_.duration);
+  if (from >= to) return;
+  timeline_.faults[fault_lanes_.at({server, fault})].intervals.push_back({from, to, LaneState::active, std::nullopt});
+}
+
+void Recorder::roll() {
+  while (t_ >= bin_end_) {
+    close_bin();
+    bin_end_ += scenario_.sample;
+  }
+}
+
+void Recorder::close_bin() {
+  Series& series = timeline_.series;
+  series.requests.push_back(bin_.requests);
+  series.ok.push_back(bin_.ok);
+  series.failed.push_back(bin_.failed);
+  series.fast_failed.push_back(bin_.fast_failed);
+  series.retried.push_back(bin_.retried);
+  series.fail_open_picks.push_back(bin_.fail_open_picks);
+  series.latency_p50_ms.push_back(bin_latency_.quantile_ms(0.50));
+  series.latency_p95_ms.push_back(bin_latency_.quantile_ms(0.95));
+  series.latency_p99_ms.push_back(bin_latency_.quantile_ms(0.99));
+  latency_.merge(bin_latency_);
+  bin_latency_.clear();
+  for (std::size_t i = 0; i < lanes_now_.size(); ++i) {
+    EndpointLane& lane = timeline_.lanes[i];
+    lane.attempts.push_back(lanes_now_[i].attempts);
+    lane.failures.push_back(lanes_now_[i].failures);
+    lane.total_attempts += lanes_now_[i].attempts;
+    lane.total_failures += lanes_now_[i].failures;
+    lanes_now_[i] = {};
+  }
+  bin_ = {};
+  ++bin_index_;
+}
+
+void Recorder::sample() {
+  timeline_.series.in_flight.push_back(in_flight_);
+  for (std::size_t i = 0; i < open_lanes_.size(); ++i) {
+    timeline_.lanes[i].state.push_back(static_cast<std::int8_t>(open_lanes_[i].state));
+  }
+  ++samples_;
+}
+
+void Recorder::close_lanes() {
+  for (std::size_t i = 0; i < open_lanes_.size(); ++i) move_lane(timeline_.lanes[i].intervals, open_lanes_[i], -1, {});
+  for (std::size_t i = 0; i < open_breakers_.size(); ++i) {
+    move_lane(timeline_.breakers[i].intervals, open_breakers_[i], -1, {});
+  }
+  std::erase_if(timeline_.breakers, [](const BreakerLane& lane) { return lane.intervals.empty(); });
+}
+
+void Recorder::sum_up() {
+  const Series& series = timeline_.series;
+  const auto sum = [](const std::vector<std::uint64_t>& column) {
+    std::uint64_t total = 0;
+    for (const std::uint64_t value : column) total += value;
+    return total;
+  };
+  summary_.requests = sum(series.requests);
+  summary_.ok = sum(series.ok);
+  summary_.failed = sum(series.failed);
+  summary_.fast_failed = sum(series.fast_failed);
+  summary_.retries = sum(series.retried);
+  summary_.fail_open_picks = sum(series.fail_open_picks);
+  summary_.unfinished = in_flight_;
+  for (const EndpointLane& lane : timeline_.lanes) {
+    summary_.attempts += lane.total_attempts;
+    summary_.failures += lane.total_failures;
+    summary_.ejections += lane.ejections;
+  }
+  Nanos open = 0;
+  for (const BreakerLane& lane : timeline_.breakers) {
+    for (const Interval& interval : lane.intervals) {
+      if (interval.state == LaneState::open) open += interval.to - interval.from;
+    }
+  }
+  summary_.breaker_open_ms = static_cast<double>(open) / 1e6;
+  const std::uint64_t judged = summary_.ok + summary_.failed;
+  if (judged > 0) summary_.success_ratio = static_cast<double>(summary_.ok) / static_cast<double>(judged);
+  if (summary_.admitted > 0) {
+    summary_.attempts_per_request = static_cast<double>(summary_.attempts) / static_cast<double>(summary_.admitted);
+  }
+  summary_.latency_p50_ms = latency_.quantile_ms(0.50);
+  summary_.latency_p95_ms = latency_.quantile_ms(0.95);
+  summary_.latency_p99_ms = latency_.quantile_ms(0.99);
+}
+
+Timeline Recorder::finish() {
+  t_ = scenario_.duration;
+  while (bin_end_ - scenario_.sample < scenario_.duration) {
+    close_bin();
+    bin_end_ += scenario_.sample;
+  }
+  while (samples_ < bin_index_) sample();
+  close_lanes();
+  sum_up();
+  timeline_.summary = summary_;
+  return std::move(timeline_);
+}
+
+}  // namespace halfopen::sim

@@ -1,0 +1,244 @@
+#include "sim/scenario_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <fstream>
+#include <system_error>
+
+#include "core/hash.hpp"
+#include "sim/json_patch.hpp"
+#include "sim/scenario_json_parts.hpp"
+#include "sim/utf8.hpp"
+
+namespace halfopen::sim {
+namespace {
+
+constexpr std::uint64_t LATEST_UNIX_MS =
+    1'000'000'000'000'000;  // the year 33658: no sum with a run's length wraps
+constexpr std::int64_t LONGEST_STEP_MS = 1'000'000'000'000;  // as every duration of the configuration
+
+const std::vector<std::string_view> CLOCK_SOURCES{"wall", "monotonic"};
+
+void read_clock(Fields& root, Reading& reading) {
+  const Json* const value = root.get("clock");
+  if (value == nullptr) return;
+  Clock& clock = reading.scenario.clock;
+  Fields fields(*value, root.at("clock"), reading.findings, "clock");
+  clock.start_unix_ms = fields.whole("start_unix_ms", 0, LATEST_UNIX_MS).value_or(clock.start_unix_ms);
+  clock.monotonic = fields.word("source", CLOCK_SOURCES).value_or(0) == 1;
+  if (const Json* const steps = fields.list("steps")) {
+    for (std::size_t n = 0; n < steps->size(); ++n) {
+      Fields step((*steps)[n], join(fields.at("steps"), n), reading.findings, "a clock step");
+      const Nanos at = step.time("at_ms", ANY_TIME, Need::required).value_or(0);
+      const auto by = step.integer("by_ms", -LONGEST_STEP_MS, LONGEST_STEP_MS, Need::required);
+      clock.steps.push_back({at, by.value_or(0)});
+      step.finish();
+    }
+  }
+  fields.finish();
+}
+
+void read_scenario(const Json& value, Reading& reading) {
+  Scenario& scenario = reading.scenario;
+  Fields root(value, "", reading.findings, "a scenario");
+  root.text("$schema");
+  scenario.name = root.text("name").value_or("");
+  scenario.question = root.text("question").value_or("");
+  scenario.seed = root.whole("seed", 0, std::numeric_limits<std::uint64_t>::max()).value_or(scenario.seed);
+  scenario.duration = root.time("duration_ms", POSITIVE_TIME, Need::required).value_or(0);
+  scenario.sample = root.time("sample_ms", POSITIVE_TIME).value_or(scenario.sample);
+  read_clock(root, reading);
+  read_configuration(root, reading);
+  read_endpoints(root, reading);
+  read_traffic(root, reading);
+  read_expectations(root, reading);
+  root.finish();
+  check_limits(reading);
+}
+
+// What the command line changes. The file keeps its places for everything else.
+class Overrides {
+ public:
+  Overrides(Document& document, std::vector<Finding>& findings) : document_(document), findings_(findings) {}
+
+  void apply(const LoadOptions& options) {
+    for (const auto& [pointer, value] : options.sets) set(pointer, value);
+    if (options.seed && document_.root.is_object()) document_.root["seed"] = *options.seed;
+  }
+
+ private:
+  void set(const std::string& pointer, const std::string& text) {
+    std::size_t bad = 0;
+    if (!is_clean_text(pointer, bad) || !is_clean_text(text, bad))
+      return refuse("", "--set: it must be UTF-8 text");
+    Document value = read_json(text);
+    const bool is_json = value.readable && value.findings.empty();
+    std::string wrong = assign(document_.root, pointer, is_json ? std::move(value.root) : Json(text));
+    if (wrong.empty()) return document_.positions.forget(pointer);
+    refuse(pointer, fmt::format("--set {}={}: {}", pointer, text, wrong));
+  }
+
+  void refuse(const std::string& pointer, std::string what) {
+    Finding finding;
+    std::vector<std::string> steps;
+    if (split_pointer(pointer, steps)) finding.pointer = pointer;
+    finding.what = std::move(what);
+    findings_.push_back(std::move(finding));
+  }
+
+  Document& document_;
+  std::vector<Finding>& findings_;
+};
+
+std::string effective(Json& root, Reading& reading) {
+  if (!root.is_object()) return {};
+  for (auto& [pointer, value] : reading.inlined) {
+    std::vector<std::string> steps;
+    split_pointer(pointer, steps);
+    if (Json* const place = resolve(root, steps)) *place = std::move(value);
+  }
+  root["seed"] = reading.scenario.seed;  // also where it is the default
+  make_canonical(root);
+  return root.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// As the file has it, without comments and blanks; keys in the file's order.
+std::string compact(std::string_view text) {
+  const auto value = nlohmann::ordered_json::parse(text.begin(), text.end(), nullptr, false, true);
+  return value.is_discarded() ? std::string(text) : value.dump();
+}
+
+// Puts findings and expectations where they belong in the file: one walk for pointers, one for lines.
+void place(std::string_view text, std::string_view file, const Positions& positions, Reading& reading,
+           std::vector<Mistake>& out) {
+  const std::vector<Finding>& findings = reading.findings;
+  std::vector<Expectation>& expectations = reading.scenario.expect;
+  std::vector<std::string> pointers;
+  for (const Finding& finding : findings) pointers.push_back(finding.pointer);
+  for (std::size_t n = 0; n < expectations.size(); ++n) pointers.push_back(join("/expect", n));
+  const std::vector<Positions::Found> found = positions.find(pointers);
+
+  std::vector<std::pair<std::size_t, std::size_t>> order;  // offset, number
+  for (std::size_t n = 0; n < found.size(); ++n) {
+    std::size_t offset = 0;
+    if (n < findings.size() && findings[n].offset != Finding::AT_POINTER) {
+      offset = findings[n].offset;
+    } else if (found[n].node != Positions::NONE) {
+      const Positions::Node& node = positions.at(found[n].node);
+      const bool at_key = n < findings.size() && findings[n].at_key && found[n].exact;
+      offset = at_key ? node.key_begin : node.begin;
+    }
+    order.emplace_back(offset, n);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::size_t> offsets;
+  for (const auto& [offset, n] : order) offsets.push_back(offset);
+  const std::vector<LineColumn> places = lines_and_columns(text, offsets);
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    const std::size_t n = order[at].second;
+    const LineColumn& where = places[at];
+    if (n < findings.size()) {
+      const Finding& finding = findings[n];
+      out.push_back(
+          {std::string(file), where.line, where.column, finding.pointer, finding.what, finding.warning});
+      continue;
+    }
+    Expectation& expectation = expectations[n - findings.size()];
+    expectation.place = {where.line, where.column};
+    const Positions::Node& node = positions.at(found[n].node);
+    if (found[n].exact && node.end > node.begin)
+      expectation.text = compact(text.substr(node.begin, node.end - node.begin));
+  }
+}
+
+Loaded load(std::string_view text, std::string_view file, const LoadOptions& options) {
+  Loaded loaded;
+  Reading reading;
+  reading.folder = std::filesystem::path(file).parent_path();
+  Document document = read_json(text);
+  reading.findings = std::move(document.findings);
+  if (document.readable) {
+    Overrides(document, reading.findings).apply(options);
+    make_canonical(document.root);
+    read_scenario(document.root, reading);
+    loaded.effective_json = effective(document.root, reading);
+    reading.scenario.digest = stable_hash(loaded.effective_json);
+  }
+  place(text, file, document.positions, reading, loaded.mistakes);
+  const bool good =
+      std::all_of(loaded.mistakes.begin(), loaded.mistakes.end(), [](const Mistake& m) { return m.warning; });
+  if (good) loaded.scenario = std::move(reading.scenario);
+  return loaded;
+}
+
+Loaded refused(std::string_view file, std::string what) {
+  Loaded loaded;
+  Mistake mistake;
+  mistake.file = std::string(file);
+  mistake.what = std::move(what);
+  loaded.mistakes.push_back(std::move(mistake));
+  return loaded;
+}
+
+}  // namespace
+
+std::string Mistake::text() const {
+  std::string out = printable(file);
+  if (line > 0) out += fmt::format(":{}:{}", line, column);
+  if (warning) out += ": warning";
+  if (!pointer.empty()) out += ": " + printable(pointer);
+  return out + ": " + printable(what);
+}
+
+std::string suggest(Reading& reading, std::string_view word, const std::vector<std::string>& names) {
+  if (reading.suggestions_left == 0) return {};
+  --reading.suggestions_left;
+  return did_you_mean(word, std::vector<std::string_view>(names.begin(), names.end()));
+}
+
+bool read_file(const std::filesystem::path& path, std::string& text, std::string& wrong) {
+  std::error_code none;
+  if (std::filesystem::is_directory(path, none)) {
+    wrong = "it is a folder, not a file";
+    return false;
+  }
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    wrong = "it can't be opened: " + std::generic_category().message(errno);
+    return false;
+  }
+  std::string chunk(std::size_t{1} << 16, '\0');
+  text.clear();
+  // One byte over the limit is enough to know; an endless device must not be read to its end.
+  while (text.size() <= MAX_SOURCE_BYTES &&
+         (in.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || in.gcount() > 0)) {
+    text.append(chunk, 0, static_cast<std::size_t>(in.gcount()));
+  }
+  if (in.bad()) wrong = "it can't be read";
+  if (text.size() > MAX_SOURCE_BYTES) wrong = fmt::format("it is larger than {} MiB", MAX_SOURCE_BYTES >> 20);
+  return wrong.empty();
+}
+
+// Whatever a library throws at us stops here and becomes a sentence.
+Loaded load_scenario_text(std::string_view text, std::string_view file_name, const LoadOptions& options) {
+  try {
+    return load(text, file_name, options);
+  } catch (const std::exception& error) {
+    return refused(file_name, fmt::format("it could not be read: {}", error.what()));
+  }
+}
+
+Loaded load_scenario_file(const std::string& path, const LoadOptions& options) {
+  try {
+    std::string text, wrong;
+    if (!read_file(path, text, wrong)) return refused(path, wrong);
+    return load(text, path, options);
+  } catch (const std::exception& error) {
+    return refused(path, fmt::format("it could not be read: {}", error.what()));
+  }
+}
+
+}  // namespace halfopen::sim

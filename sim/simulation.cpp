@@ -1,0 +1,162 @@
+#include "sim/simulation.hpp"
+
+#include <algorithm>
+
+#include "sim/pipeline.hpp"
+#include "sim/probes.hpp"
+
+namespace halfopen::sim {
+namespace {
+
+class Simulation {
+ public:
+  explicit Simulation(const Scenario& scenario)
+      : scenario_(scenario), world_(scenario), pipeline_(prepared(world_)), probes_(world_) {}
+
+  Timeline run() {
+    world_.configure(scenario_.upstreams);
+    probes_.respawn();
+    schedule_the_known();
+    for (;;) {
+      const Nanos arrival = pipeline_.next_arrival();
+      if (!world_.queue.empty() && comes_before(arrival)) {
+        if (world_.queue.next_time() >= scenario_.duration) break;
+        handle(world_.queue.pop());
+      } else {
+        if (arrival >= scenario_.duration) break;
+        world_.move_to(arrival);
+        pipeline_.arrive();
+      }
+    }
+    std::uint64_t ignored = 0;
+    for (const auto& upstream : world_.all_upstreams) ignored += upstream->late_reports_ignored();
+    world_.record.late_reports_ignored(ignored);
+    return world_.record.finish();
+  }
+
+ private:
+  // Names and lanes exist before the first event, in order of first appearance.
+  static World& prepared(World& world) {
+    world.move_to(0);
+    world.introduce(world.scenario.upstreams);
+    for (const Reload& reload : world.scenario.reloads) world.introduce(reload.upstreams);
+    return world;
+  }
+
+  bool comes_before(Nanos arrival) const {
+    const Nanos at = world_.queue.next_time();
+    return at < arrival || (at == arrival && world_.queue.next_kind() < EventKind::arrival);
+  }
+
+  void schedule_the_known() {
+    EventQueue& queue = world_.queue;
+    for (std::size_t i = 0; i < scenario_.clock.steps.size(); ++i) {
+      queue.schedule(scenario_.clock.steps[i].at, EventKind::clock_step, i);
+    }
+    for (std::size_t i = 0; i < scenario_.reloads.size(); ++i) {
+      queue.schedule(scenario_.reloads[i].at, EventKind::reload, i);
+    }
+    for (std::uint32_t server = 0; server < scenario_.servers.size(); ++server) schedule_faults(server);
+    queue.schedule(scenario_.sample, EventKind::sample, 0);
+  }
+
+  // Only boundaries at which something happens by itself: a reset, a flap's phase, a change of capacity.
+  void schedule_faults(std::uint32_t server) {
+    const ServerModel& model = scenario_.servers[server];
+    for (std::uint32_t n = 0; n < model.faults.size(); ++n) {
+      const Fault& fault = model.faults[n];
+      if (std::holds_alternative<FlapFault>(fault.kind)) {
+        schedule_boundary(server, n, 0, fault.from);
+        if (fault.to != NEVER) schedule_boundary(server, n, FLAP_ENDS, fault.to);
+      } else if (std::holds_alternative<DownFault>(fault.kind) || model.capacity) {
+        schedule_boundary(server, n, 0, fault.from);
+        if (fault.to != NEVER) schedule_boundary(server, n, 1, fault.to);
+      }
+    }
+  }
+
+  // Boundaries at one instant go by (endpoint, fault, phase).
+  void schedule_boundary(std::uint32_t server, std::uint32_t fault, std::uint64_t phase, Nanos at) {
+    const std::uint64_t boundary = boundaries_.size();
+    boundaries_.push_back({server, fault, phase});
+    const std::uint64_t place = (std::uint64_t{server} << 36) | (std::uint64_t{fault} << 24);
+    world_.queue.schedule(at, EventKind::fault_boundary, boundary, place | std::min(phase, FLAP_ENDS));
+  }
+
+  void handle(const EventQueue::Next& event) {
+    world_.move_to(event.at);
+    switch (event.kind) {
+      case EventKind::clock_step:
+        world_.clock.step(scenario_.clock.steps[event.payload]);
+        break;
+      case EventKind::reload:
+        world_.configure(scenario_.reloads[event.payload].upstreams);
+        probes_.respawn();
+        break;
+      case EventKind::fault_boundary: boundary(boundaries_[event.payload]); break;
+      case EventKind::completion: completed(static_cast<std::uint32_t>(event.payload)); break;
+      case EventKind::attempt_timeout:
+        if (event.payload & PROBE_TIMEOUT) probes_.timed_out(event.payload & ~PROBE_TIMEOUT);
+        else pipeline_.timed_out(event.payload);
+        break;
+      case EventKind::departure: pipeline_.departs(event.payload); break;
+      case EventKind::probe: probes_.due(event.payload); break;
+      case EventKind::retry: pipeline_.retry_due(event.payload); break;
+      case EventKind::arrival: break;  // arrivals wait in the pipeline
+      case EventKind::sample:
+        world_.record.sample();
+        world_.queue.schedule(event.at + scenario_.sample, EventKind::sample, 0);
+        break;
+    }
+  }
+
+  void completed(std::uint32_t number) {
+    const Job job = world_.farm.finish(number, world_.t);
+    if (job.owner.probe) probes_.completed(job);
+    else pipeline_.completed(job);
+  }
+
+  struct Boundary {
+    std::uint32_t server, fault;
+    std::uint64_t phase;
+  };
+
+  void boundary(const Boundary boundary) {
+    const Fault& fault = scenario_.servers[boundary.server].faults[boundary.fault];
+    if (std::holds_alternative<FlapFault>(fault.kind)) flap(boundary, fault);
+    else if (std::holds_alternative<DownFault>(fault.kind) && boundary.phase == 0 && world_.t < fault.to) {
+      world_.farm.reset_in_service(boundary.server, fault.scope, world_.t);
+    }
+    if (scenario_.servers[boundary.server].capacity) world_.farm.boundary(boundary.server, world_.t);
+  }
+
+  // Phase 0 is up; each phase schedules the next. A down phase that the fault's end cuts short ends there.
+  void flap(const Boundary& boundary, const Fault& fault) {
+    EndpointModel& endpoint = world_.farm.endpoint(boundary.server);
+    EndpointModel::Flap& flap = endpoint.flap(boundary.fault);
+    flap.down = boundary.phase != FLAP_ENDS && boundary.phase % 2 == 1;
+    if (boundary.phase == FLAP_ENDS || world_.t >= fault.to) return;
+    flap.phase = boundary.phase;
+    const Nanos ends = world_.t + endpoint.phase_length(boundary.fault, boundary.phase);
+    if (ends < fault.to) schedule_boundary(boundary.server, boundary.fault, boundary.phase + 1, ends);
+    if (!flap.down) return;
+    world_.record.fault_active(boundary.server, boundary.fault, world_.t, std::min(ends, fault.to));
+    world_.farm.reset_in_service(boundary.server, fault.scope, world_.t);
+  }
+
+  static constexpr std::uint64_t FLAP_ENDS = (std::uint64_t{1} << 24) - 1;  // greater than any phase of a run that ends
+
+  const Scenario& scenario_;
+  World world_;
+  Pipeline pipeline_;
+  Probes probes_;
+  std::vector<Boundary> boundaries_;
+};
+
+}  // namespace
+
+Timeline simulate(const Scenario& scenario) {
+  return Simulation(scenario).run();
+}
+
+}  // namespace halfopen::sim

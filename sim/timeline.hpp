@@ -1,0 +1,92 @@
+// What a run leaves behind: plain columns and lists, filled by simulation, written by writers, judged by
+// expectations. Times are virtual nanoseconds; every list is in the order in which things happened.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/event.hpp"
+#include "sim/scenario.hpp"
+
+namespace halfopen::sim {
+
+struct TimelineEvent {
+  Nanos t = 0;
+  EventType type = EventType::endpoint_ejected;
+  Rule rule = Rule::none;
+  Via via = Via::none;
+  std::uint32_t upstream = 0;  // index into Timeline::upstream_names
+  std::int32_t endpoint = -1;  // index into Timeline::lanes; -1 for a breaker's
+  Because because;
+};
+
+enum class LaneState : std::uint8_t { healthy, ejected, half_open, closed, open, breaker_half_open, active };
+
+// [from, to) of virtual time; the last one of a lane ends with the run or with its endpoint's removal.
+struct Interval {
+  Nanos from = 0, to = 0;
+  LaneState state = LaneState::healthy;
+  std::optional<Nanos> eligible;  // ejected: from when a pick may make it half-open
+};
+
+// One endpoint of one upstream, over all its generations; gaps are times when it was not configured.
+struct EndpointLane {
+  std::uint32_t upstream = 0;
+  std::string endpoint;
+  std::vector<Interval> intervals;
+  std::vector<std::uint64_t> attempts, failures;  // per bin
+  std::vector<std::int8_t> state;                 // LaneState at the bin's end; -1: not configured
+  std::uint64_t total_attempts = 0, total_failures = 0, ejections = 0;
+};
+
+struct BreakerLane {
+  std::uint32_t upstream = 0;
+  std::vector<Interval> intervals;
+};
+
+struct FaultLane {
+  std::string endpoint;
+  std::uint32_t fault = 0;  // place in ServerModel::faults
+  std::string kind;         // "error", "down", "flap", …
+  Scope scope = Scope::both;
+  std::vector<Interval> intervals;  // state is LaneState::active; a flap shows its down phases
+};
+
+// One value per bin; `bins` values in each column. Percentiles are NaN where the bin has no ok request.
+struct Series {
+  std::vector<std::uint64_t> requests, ok, failed, fast_failed, retried, fail_open_picks, in_flight;
+  std::vector<double> latency_p50_ms, latency_p95_ms, latency_p99_ms;
+};
+
+struct Summary {
+  std::uint64_t requests = 0, ok = 0, failed = 0, fast_failed = 0, unfinished = 0, abandoned = 0;
+  std::uint64_t admitted = 0;  // requests whose first attempt was admitted (not a metric of its own)
+  std::uint64_t attempts = 0, failures = 0;
+  std::uint64_t fail_open_picks = 0, late_reports_ignored = 0, ejections = 0, breaker_openings = 0;
+  std::uint64_t retries = 0, retries_denied = 0;
+  double breaker_open_ms = 0;
+  // NaN where nothing was counted.
+  double success_ratio = std::numeric_limits<double>::quiet_NaN();
+  double attempts_per_request = std::numeric_limits<double>::quiet_NaN();
+  double latency_p50_ms = std::numeric_limits<double>::quiet_NaN();
+  double latency_p95_ms = std::numeric_limits<double>::quiet_NaN();
+  double latency_p99_ms = std::numeric_limits<double>::quiet_NaN();
+};
+
+struct Timeline {
+  std::string name, question;
+  std::uint64_t seed = 1, digest = 0;
+  Nanos duration = 0, sample = 0;
+  std::vector<std::string> upstream_names;  // every upstream of every generation, by first appearance
+  std::vector<TimelineEvent> events;
+  std::vector<EndpointLane> lanes;  // by first appearance
+  std::vector<BreakerLane> breakers;
+  std::vector<FaultLane> faults;
+  Series series;
+  Summary summary;
+};
+
+}  // namespace halfopen::sim
