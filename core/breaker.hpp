@@ -7,7 +7,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <utility>
 
 #include "core/check.hpp"
 #include "core/event.hpp"

@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "core/check.hpp"
 #include "core/event.hpp"
+#include "core/health_types.hpp"
 #include "core/params.hpp"
 #include "core/state_word.hpp"
 #include "core/sync.hpp"
@@ -19,35 +21,12 @@
 
 namespace halfopen {
 
-enum class HealthState : std::uint8_t { healthy, ejected, half_open };
-
-const char* to_string(HealthState state) noexcept;
-
-// How many of an upstream's trackers are not healthy (low half), and a version that moves with each change
-// (high half): the balancer skips asking endpoints one by one while nothing changed. Trackers keep it up.
-template <class Sync>
-struct PoolHealth {
-  typename Sync::template Atomic<std::uint64_t> word{0};
-  static constexpr std::uint64_t VERSION = std::uint64_t{1} << 32;
-
-  void one_out() noexcept { word.fetch_add(VERSION + 1, std::memory_order_acq_rel); }
-  void one_back() noexcept { word.fetch_add(VERSION - 1, std::memory_order_acq_rel); }
-  static bool all_healthy(std::uint64_t seen) noexcept { return static_cast<std::uint32_t>(seen) == 0; }
-};
-
-// What a probe loop decides to tell the tracker, see ActiveProbe::verdict. The successes in a row and their
-// threshold are told in the event of a recovery.
-struct ProbeDecision {
-  enum class Report : std::uint8_t { nothing, success, failure };
-  Report report = Report::nothing;
-  std::uint32_t successes = 0, threshold = 0;
-};
-
 template <class Sync>
 class BasicEndpointHealth {
  public:
   using Pool = PoolHealth<Sync>;
   using ProbeDecision = halfopen::ProbeDecision;
+  using BodyTicket = halfopen::BodyTicket;
 
   // `sink` may be null: no events. `pool` may be null: a tracker that belongs to no balancer.
   explicit BasicEndpointHealth(EventSink* sink = nullptr, std::shared_ptr<const EventSubject> subject = nullptr,
@@ -120,12 +99,6 @@ class BasicEndpointHealth {
     return observe(params, now, failure, late, policy);
   }
 
-  // What a body that breaks off needs to know: was the report of its headers late, and where did it leave us?
-  struct BodyTicket {
-    std::uint32_t generation = 0;
-    bool late = false;
-  };
-
   // report() for a dispatch whose body is still to come.
   bool report_headers(const HealthParams& params, Instant now, bool failure, Ticket ticket, LateReports policy,
                       BodyTicket& body) noexcept {
@@ -176,16 +149,7 @@ class BasicEndpointHealth {
 
   HealthState stored_state() const noexcept { return stored(load()); }
 
-  struct Snapshot {
-    HealthState state = HealthState::healthy;
-    Instant until;  // meaningful while ejected
-    std::uint32_t slots = 0;
-    std::uint32_t streak = 0;
-    std::uint64_t ejections = 0;
-    std::uint32_t generation = 0;
-    std::uint64_t window_total = 0, window_failures = 0;
-    std::size_t window_bytes = 0;
-  };
+  using Snapshot = HealthSnapshot;
 
   // Everything at one instant, for showing and for tests. Takes the mutex.
   Snapshot snapshot() const noexcept {
@@ -311,14 +275,9 @@ class BasicEndpointHealth {
       if (pool_ && to == GateState::in) pool_->one_back();
     }
     if (sink_ != nullptr && !detached()) {
-      sink_->offer(Event{event_type(to), rule, via, next.generation(), now, because, subject_});
+      sink_->offer(Event{health_event(to), rule, via, next.generation(), now, because, subject_});
     }
     return true;
-  }
-
-  static EventType event_type(GateState to) noexcept {
-    if (to == GateState::out) return EventType::endpoint_ejected;
-    return to == GateState::in ? EventType::endpoint_recovered : EventType::endpoint_half_open;
   }
 
   AtomicWord word_{0};

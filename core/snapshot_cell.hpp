@@ -12,6 +12,7 @@
 // is checked), takers in the lower 22. The count is moved into the snapshot long before it can overflow.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <utility>
 

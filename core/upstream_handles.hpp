@@ -41,7 +41,6 @@ class BasicBody {
  private:
   template <class>
   friend class BasicDispatch;
-  using BodyTicket = typename BasicEndpointHealth<Sync>::BodyTicket;
 
   SnapshotPin<Sync> pin_;
   std::uint32_t index_ = 0;

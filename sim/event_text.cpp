@@ -56,8 +56,8 @@ std::string recovered_text(const TimelineEvent& event) {
     case Via::active_probe:
       return fmt::format("recovered: {} in a row succeeded, limit {}",
                          plural(event.because.successes, "probe"), event.because.threshold);
-    case Via::fail_open: return "recovered: it answered a fail-open pick, made while nobody was in rotation";
-    case Via::late_report: return "recovered: a late answer, to an attempt from before the ejection";
+    case Via::fail_open: return "recovered: it answered a fail-open pick";
+    case Via::late_report: return "recovered: a late answer from before the ejection";
     case Via::none: break;
   }
   return "recovered";

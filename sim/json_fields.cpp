@@ -9,6 +9,11 @@
 #include "core/param_table.hpp"
 
 namespace halfopen::sim {
+namespace {
+
+constexpr std::size_t MOST_SUGGESTIONS = 1000;  // mistakes after which nobody reads them, and they cost time
+
+}  // namespace
 
 Fields::Fields(const Json& value, std::string pointer, std::vector<Finding>& findings, std::string_view noun)
     : pointer_(std::move(pointer)), findings_(findings), noun_(noun) {
@@ -159,8 +164,9 @@ void Fields::finish() {
   for (auto member = object_->begin(); member != object_->end(); ++member) {
     const std::string& name = member.key();
     if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
-    std::string suggestion = did_you_mean(name, known_);
-    if (suggestion.empty()) suggestion = fmt::format(" (known: {})", fmt::join(known_, ", "));
+    const bool helpful = findings_.size() < MOST_SUGGESTIONS;
+    std::string suggestion = helpful ? did_you_mean(name, known_) : "";
+    if (suggestion.empty() && helpful) suggestion = fmt::format(" (known: {})", fmt::join(known_, ", "));
     Finding finding;
     finding.pointer = at(name);
     finding.what = fmt::format("{} has no key \"{}\"{}", noun_, name, suggestion);

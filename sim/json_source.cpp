@@ -154,6 +154,11 @@ void refuse(Document& document, std::size_t offset, std::string what) {
 
 bool is_clean_text(std::string_view text, std::size_t& bad) {
   for (std::size_t at = 0; at < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte > 0 && byte < 0x80) {  // plain ASCII, which nearly everything is
+      ++at;
+      continue;
+    }
     bad = at;
     const char32_t c = next_code_point(text, at);
     if (c == INVALID_CODE_POINT || c == 0) return false;

@@ -18,7 +18,7 @@ namespace halfopen::sim {
 using Json = nlohmann::json;  // objects in sorted key order: dumping is canonical
 
 inline constexpr std::size_t MAX_SOURCE_BYTES = std::size_t{64} << 20;  // 64 MiB
-inline constexpr std::size_t MAX_SOURCE_VALUES = std::size_t{1} << 23;  // bounds memory: some 60 bytes each
+inline constexpr std::size_t MAX_SOURCE_VALUES = std::size_t{1} << 22;  // bounds memory: some 60 bytes each
 inline constexpr std::size_t MAX_DEPTH = 64;                            // of lists and objects in each other
 
 // Something to say about one value, before anybody has looked up its line.

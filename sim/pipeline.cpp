@@ -68,10 +68,13 @@ void Pipeline::arrive() {
   request.index = arrival.index;
   request.arrival = arrival.at;
   request.entry = number;
+  request.retries = 0;
+  request.job = {};
   request.settings = world_.upstreams[entry.upstream].config.get();
+  request.answer = request.timeout = request.departure = request.retry = {};
   if (entry.traffic.abandon && entry.abandons.unit(arrival.index, 0, 0, number) < entry.traffic.abandon->ratio) {
-    request.departure =
-        world_.queue.schedule(arrival.at + entry.traffic.abandon->after, EventKind::departure, ref.index);
+    request.departure = world_.queue.schedule_cancellable(arrival.at + entry.traffic.abandon->after,
+                                                          EventKind::departure, ref.index);
   }
   attempt(ref, AttemptKind::first);
 }
@@ -116,92 +119,111 @@ void Pipeline::attempt(SlabRef ref, AttemptKind kind) {
   send(ref, world_.farm.endpoint(lane.server).judge(world_.t, draw, lane.service));
 }
 
-// Hands the attempt to its server and sets the bound on its answer, where it could ever strike.
+// Hands the attempt to its server and sets the bound on its answer. A server that nothing can hold up answers at a time
+// that is known now: then only the first of answer and timeout is scheduled.
 void Pipeline::send(SlabRef ref, const ServerAnswer& answer) {
   Request& request = requests_[ref.index];
+  if (world_.farm.tracked(world_.lanes[request.lane].server)) return send_to_tracked(ref, answer);
+  const auto& bound_ms = request.settings->timeouts.read_ms;
+  const Nanos bound = bound_ms ? *bound_ms * NANOS_PER_MS : NEVER;
+  request.outcome = answer.outcome;
+  request.truncated = answer.truncated;
+  request.bound = TransportError::attempt_timeout;
+  if (answer.manner == ServerAnswer::Manner::serve && answer.latency <= bound) {
+    const std::uint32_t payload = DIRECT_ANSWER | ref.index;
+    const Nanos at = world_.t + answer.latency;
+    if (request.departure.slot == EventId{}.slot) world_.queue.schedule(at, EventKind::completion, payload);
+    else request.answer = world_.queue.schedule_cancellable(at, EventKind::completion, payload);
+  } else if (bound != NEVER) {
+    request.timeout = world_.queue.schedule_cancellable(world_.t + bound, EventKind::attempt_timeout, ref.index);
+  }
+}
+
+void Pipeline::send_to_tracked(SlabRef ref, const ServerAnswer& answer) {
+  Request& request = requests_[ref.index];
   const TimeoutParams& timeouts = request.settings->timeouts;
-  const std::uint32_t server = world_.lanes[request.lane].server;
   std::optional<std::uint64_t> bound_ms = timeouts.read_ms;
   request.bound = TransportError::attempt_timeout;
-  request.job = {};
   if (answer.manner == ServerAnswer::Manner::never_accept) {
     bound_ms = timeouts.connect_ms;
     request.bound = TransportError::connect_timeout;
   } else {
-    request.job = world_.farm.begin(server, answer, false, {false, ref}, world_.t);
+    request.job = world_.farm.begin(world_.lanes[request.lane].server, answer, false, {false, ref}, world_.t);
   }
-  if (!bound_ms || world_.farm.surely_answers_within(server, answer, *bound_ms * NANOS_PER_MS)) return;
-  request.timeout = world_.queue.schedule(world_.t + *bound_ms * NANOS_PER_MS, EventKind::attempt_timeout, ref.index);
+  if (!bound_ms) return;
+  request.timeout = world_.queue.schedule_cancellable(world_.t + *bound_ms * NANOS_PER_MS, EventKind::attempt_timeout,
+                                                      ref.index);
 }
 
 void Pipeline::completed(const Job& job) {
   Request* request = requests_.find(job.owner.ref);
   if (request == nullptr) return;  // gave up waiting: no observation, it reaches nobody
   world_.queue.cancel(request->timeout);
-  outcome(job.owner.ref, job.outcome, job.truncated);
+  request->outcome = job.outcome;
+  request->truncated = job.truncated;
+  answer(job.owner.ref);
 }
 
-void Pipeline::timed_out(std::uint64_t payload) {
-  const SlabRef ref = requests_.ref(static_cast<std::uint32_t>(payload));
-  Request& request = requests_[ref.index];
+void Pipeline::timed_out(std::uint32_t index) {
+  Request& request = requests_[index];
   world_.farm.disown(request.job);
-  outcome(ref, Outcome::error(request.bound), false);
+  request.outcome = Outcome::error(request.bound);
+  request.truncated = false;
+  answer(requests_.ref(index));
 }
 
-void Pipeline::outcome(SlabRef ref, Outcome outcome, bool truncated) {
+// The attempt's outcome is in: report it, and ask whether to try again.
+void Pipeline::answer(SlabRef ref) {
   Request& request = requests_[ref.index];
-  if (outcome.is_failure()) world_.record.failure(request.lane);
-  auto body = request.dispatch.report(world_.now, outcome);
+  if (request.outcome.is_failure()) world_.record.failure(request.lane);
+  auto body = request.dispatch.report(world_.now, request.outcome);
   request.job = {};
-  if (truncated) {
+  if (request.truncated) {
     body.broken(world_.now);
-    return end_with(ref, outcome, false);
+    return end(ref, false);
   }
+  const RetryParams& retries = request.settings->retries;
   Entry& entry = *entries_[request.entry];
   const auto draw = [&] { return entry.jitter.unit(request.index, 0, request.retries + 1, request.entry); };
   const RetryDecision decision =
-      decide_retry(request.settings->retries, *world_.upstreams[entry.upstream].budget, request.retries, outcome,
+      decide_retry(retries, *world_.upstreams[entry.upstream].budget, request.retries, request.outcome,
                    world_.t - request.arrival, world_.now, draw);
   if (decision.answer == RetryAnswer::budget_denied) world_.record.retry_denied();
-  if (decision.answer != RetryAnswer::granted) return end_with(ref, outcome, true);
+  if (decision.answer != RetryAnswer::granted) return end(ref, true);
   world_.record.retried();
-  request.last = outcome;
-  request.retry = world_.queue.schedule(world_.t + decision.delay_ms * NANOS_PER_MS, EventKind::retry, ref.index);
+  request.retry = world_.queue.schedule_cancellable(world_.t + decision.delay_ms * NANOS_PER_MS, EventKind::retry,
+                                                    ref.index);
 }
 
-void Pipeline::retry_due(std::uint64_t payload) {
-  const SlabRef ref = requests_.ref(static_cast<std::uint32_t>(payload));
-  ++requests_[ref.index].retries;
-  attempt(ref, AttemptKind::retry);
+void Pipeline::retry_due(std::uint32_t index) {
+  ++requests_[index].retries;
+  attempt(requests_.ref(index), AttemptKind::retry);
 }
 
 // The caller leaves: the dispatch, if there is one, is destroyed unreported.
-void Pipeline::departs(std::uint64_t payload) {
-  const SlabRef ref = requests_.ref(static_cast<std::uint32_t>(payload));
-  Request& request = requests_[ref.index];
+void Pipeline::departs(std::uint32_t index) {
+  Request& request = requests_[index];
+  world_.queue.cancel(request.answer);
   world_.queue.cancel(request.timeout);
   world_.queue.cancel(request.retry);
   request.dispatch.abandon();
   world_.farm.disown(request.job);
   world_.record.abandoned();
-  requests_.remove(ref.index);
+  requests_.remove(index);
 }
 
-void Pipeline::end_with(SlabRef ref, Outcome outcome, bool whole_body) {
-  const Request& request = requests_[ref.index];
-  if (whole_body && !outcome.is_failure()) world_.record.ended_ok(world_.t - request.arrival);
+void Pipeline::end(SlabRef ref, bool whole_body) {
+  Request& request = requests_[ref.index];
+  if (whole_body && !request.outcome.is_failure()) world_.record.ended_ok(world_.t - request.arrival);
   else world_.record.ended_failed(false);
-  remove(ref);
+  world_.queue.cancel(request.departure);
+  requests_.remove(ref.index);
 }
 
 // Refused, or nobody to send it to: a first attempt fails fast, a retry ends with the last attempt's answer.
 void Pipeline::end_fast(SlabRef ref, AttemptKind kind) {
-  if (kind == AttemptKind::retry) return end_with(ref, requests_[ref.index].last, true);
+  if (kind == AttemptKind::retry) return end(ref, true);
   world_.record.ended_failed(true);
-  remove(ref);
-}
-
-void Pipeline::remove(SlabRef ref) {
   world_.queue.cancel(requests_[ref.index].departure);
   requests_.remove(ref.index);
 }

@@ -21,10 +21,11 @@ class Pipeline {
   void arrive();
 
   // The payload of a request's events is its place; they are cancelled when it ends.
+  void answered(std::uint32_t request) { answer(requests_.ref(request)); }
   void completed(const Job& job);
-  void timed_out(std::uint64_t payload);
-  void departs(std::uint64_t payload);
-  void retry_due(std::uint64_t payload);
+  void timed_out(std::uint32_t request);
+  void departs(std::uint32_t request);
+  void retry_due(std::uint32_t request);
 
  private:
   struct Entry {
@@ -44,19 +45,21 @@ class Pipeline {
     std::uint32_t entry = 0;
     std::uint32_t retries = 0;
     std::uint32_t lane = 0;  // of the attempt under way
-    SlabRef job;             // of the attempt under way
+    bool truncated = false;  // the answer's body will break off
+    Outcome outcome;         // of the attempt under way, known to its server alone; or of the one before
+    TransportError bound = TransportError::attempt_timeout;  // what its timeout would be called
+    SlabRef job;             // of the attempt under way, at a server that keeps a list
     const UpstreamConfig* settings = nullptr;  // retries and timeouts: those at arrival
     BasicDispatch<Single> dispatch;
-    Outcome last;  // of the attempt before
-    TransportError bound = TransportError::attempt_timeout;  // what its timeout would be called
-    EventId timeout, departure, retry;
+    EventId answer, timeout, departure, retry;
   };
 
   void choose_next();
   void attempt(SlabRef ref, AttemptKind kind);
   void send(SlabRef ref, const ServerAnswer& answer);
-  void outcome(SlabRef ref, Outcome outcome, bool truncated);
-  void end_with(SlabRef ref, Outcome outcome, bool whole_body);
+  void send_to_tracked(SlabRef ref, const ServerAnswer& answer);
+  void answer(SlabRef ref);
+  void end(SlabRef ref, bool whole_body);
   void end_fast(SlabRef ref, AttemptKind kind);
   void remove(SlabRef ref);
   std::string key_of(const Request& request) const;

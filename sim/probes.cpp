@@ -28,6 +28,7 @@ void Probes::stop_all() {
     world_.queue.cancel(loop.sleep);
     world_.queue.cancel(loop.timeout);
     world_.farm.disown(loop.job);
+    loop = Loop{};
     loops_.remove(ref.index);
   }
   running_.clear();
@@ -39,7 +40,7 @@ void Probes::start(std::uint32_t index) {
   std::size_t place = 0;
   for (const auto& endpoint : slot.upstream->endpoints()) {
     const SlabRef ref = loops_.add();
-    Loop& loop = loops_[ref.index];
+    Loop& loop = loops_[ref.index] = Loop{};
     loop.upstream = index;
     loop.lane = slot.lane_of[place++];
     loop.tracker = endpoint.tracker;
@@ -57,11 +58,11 @@ void Probes::sleep(SlabRef ref) {
   const Stream& jitter = stream_of(jitter_, "probe-jitter:", world_, loop.upstream, loop.lane);
   const double u = jitter.unit(world_.lanes[loop.lane].probes, 0, 0, 0, PROBE_DRAW);
   loop.sleep =
-      world_.queue.schedule(world_.t + loop.rule->sleep_ms(u) * NANOS_PER_MS, EventKind::probe, ref.index);
+      world_.queue.schedule_cancellable(world_.t + loop.rule->sleep_ms(u) * NANOS_PER_MS, EventKind::probe, ref.index);
 }
 
-void Probes::due(std::uint64_t payload) {
-  const SlabRef ref = loops_.ref(static_cast<std::uint32_t>(payload));
+void Probes::due(std::uint32_t number) {
+  const SlabRef ref = loops_.ref(number);
   Loop& loop = loops_[ref.index];
   Lane& lane = world_.lanes[loop.lane];
   const ActiveParams& params = *loop.config->active_health;
@@ -73,8 +74,8 @@ void Probes::due(std::uint64_t payload) {
     loop.job = world_.farm.begin(lane.server, answer, true, {true, ref}, world_.t);
   }
   loop.timeout =
-      world_.queue.schedule(world_.t + params.timeout_ms * NANOS_PER_MS, EventKind::attempt_timeout,
-                            PROBE_TIMEOUT | ref.index);
+      world_.queue.schedule_cancellable(world_.t + params.timeout_ms * NANOS_PER_MS, EventKind::attempt_timeout,
+                                        PROBE_TIMEOUT | ref.index);
 }
 
 void Probes::completed(const Job& job) {
@@ -85,8 +86,8 @@ void Probes::completed(const Job& job) {
   verdict(job.owner.ref, answered && job.outcome.status >= 200 && job.outcome.status < 300);
 }
 
-void Probes::timed_out(std::uint64_t payload) {
-  const SlabRef ref = loops_.ref(static_cast<std::uint32_t>(payload));
+void Probes::timed_out(std::uint32_t number) {
+  const SlabRef ref = loops_.ref(number);
   world_.farm.disown(loops_[ref.index].job);
   verdict(ref, false);
 }

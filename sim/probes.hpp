@@ -19,9 +19,9 @@ class Probes {
   // sleep first.
   void respawn();
 
-  void due(std::uint64_t payload);
+  void due(std::uint32_t loop);
   void completed(const Job& job);
-  void timed_out(std::uint64_t payload);
+  void timed_out(std::uint32_t loop);
 
  private:
   struct Loop {
@@ -46,6 +46,6 @@ class Probes {
 };
 
 // The timeouts of probes share their event kind with those of requests; this bit of the payload tells them apart.
-inline constexpr std::uint64_t PROBE_TIMEOUT = std::uint64_t{1} << 63;
+inline constexpr std::uint32_t PROBE_TIMEOUT = std::uint32_t{1} << 31;
 
 }  // namespace halfopen::sim

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <exception>
 #include <fstream>
 #include <system_error>
@@ -116,7 +117,9 @@ void place(std::string_view text, std::string_view file, const Positions& positi
   const std::vector<Finding>& findings = reading.findings;
   std::vector<Expectation>& expectations = reading.scenario.expect;
   std::vector<std::string> pointers;
-  for (const Finding& finding : findings) pointers.push_back(finding.pointer);
+  for (const Finding& finding : findings) {
+    pointers.push_back(finding.offset == Finding::AT_POINTER ? finding.pointer : std::string());
+  }
   for (std::size_t n = 0; n < expectations.size(); ++n) pointers.push_back(join("/expect", n));
   const std::vector<Positions::Found> found = positions.find(pointers);
 

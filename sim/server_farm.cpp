@@ -11,13 +11,13 @@ ServerFarm::ServerFarm(const std::vector<ServerModel>& models, std::uint64_t see
 }
 
 void ServerFarm::complete_at(std::uint32_t job, Nanos at) {
-  jobs_[job].completion = queue_.schedule(at, EventKind::completion, job);
+  jobs_[job].completion = queue_.schedule_cancellable(at, EventKind::completion, job);
 }
 
 SlabRef ServerFarm::begin(std::uint32_t index, const ServerAnswer& answer, bool probe, JobOwner owner, Nanos t) {
   Server& server = servers_[index];
   const SlabRef ref = jobs_.add();
-  Job& job = jobs_[ref.index];
+  Job& job = jobs_[ref.index] = Job{};
   job.owner = owner;
   job.server = index;
   job.probe = probe;
@@ -48,17 +48,6 @@ SlabRef ServerFarm::begin(std::uint32_t index, const ServerAnswer& answer, bool 
     complete_at(ref.index, t);
   }
   return ref;
-}
-
-bool ServerFarm::surely_answers_within(std::uint32_t server, const ServerAnswer& answer, Nanos bound) const {
-  switch (answer.manner) {
-    case ServerAnswer::Manner::at_once: return true;
-    case ServerAnswer::Manner::reset: return answer.latency <= bound;
-    case ServerAnswer::Manner::serve: return !servers_[server].tracked && answer.latency <= bound;
-    case ServerAnswer::Manner::hang:
-    case ServerAnswer::Manner::never_accept: return false;
-  }
-  return false;
 }
 
 void ServerFarm::serve(Server& server, std::uint32_t index, Nanos t) {

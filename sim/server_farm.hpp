@@ -13,6 +13,9 @@
 
 namespace halfopen::sim {
 
+// A completion's payload is a job's place, or this bit and whatever the sender of an untracked attempt wants.
+inline constexpr std::uint32_t DIRECT_ANSWER = std::uint32_t{1} << 31;
+
 // Whom a finished job answers; stale when the owner has given up waiting.
 struct JobOwner {
   bool probe = false;
@@ -42,9 +45,9 @@ class ServerFarm {
   // comes as an event whose payload is the job.
   SlabRef begin(std::uint32_t server, const ServerAnswer& answer, bool probe, JobOwner owner, Nanos t);
 
-  // Whether the answer of an attempt that begins now is sure to come by then, whatever else happens: so that no timeout
-  // need be set that could never strike.
-  bool surely_answers_within(std::uint32_t server, const ServerAnswer& answer, Nanos bound) const;
+  // Whether it keeps a list of whom it serves, because its capacity or a `down` can hold up or cut short an attempt.
+  // Anybody else's answer is certain, and its sender may schedule it alone.
+  bool tracked(std::uint32_t server) const { return servers_[server].tracked; }
 
   // Its completion came: what it was. Releases its place; the queue's head may enter.
   Job finish(std::uint32_t job, Nanos t);
@@ -71,6 +74,7 @@ class ServerFarm {
   void release(Server& server, const Job& job, Nanos t);
   void let_in(Server& server, Nanos t);
   void complete_at(std::uint32_t job, Nanos at);
+
 
   EventQueue& queue_;
   std::vector<Server> servers_;

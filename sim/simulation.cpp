@@ -50,10 +50,10 @@ class Simulation {
 
   void schedule_the_known() {
     EventQueue& queue = world_.queue;
-    for (std::size_t i = 0; i < scenario_.clock.steps.size(); ++i) {
+    for (std::uint32_t i = 0; i < scenario_.clock.steps.size(); ++i) {
       queue.schedule(scenario_.clock.steps[i].at, EventKind::clock_step, i);
     }
-    for (std::size_t i = 0; i < scenario_.reloads.size(); ++i) {
+    for (std::uint32_t i = 0; i < scenario_.reloads.size(); ++i) {
       queue.schedule(scenario_.reloads[i].at, EventKind::reload, i);
     }
     for (std::uint32_t server = 0; server < scenario_.servers.size(); ++server) schedule_faults(server);
@@ -77,7 +77,7 @@ class Simulation {
 
   // Boundaries at one instant go by (endpoint, fault, phase).
   void schedule_boundary(std::uint32_t server, std::uint32_t fault, std::uint64_t phase, Nanos at) {
-    const std::uint64_t boundary = boundaries_.size();
+    const auto boundary = static_cast<std::uint32_t>(boundaries_.size());
     boundaries_.push_back({server, fault, phase});
     const std::uint64_t place = (std::uint64_t{server} << 36) | (std::uint64_t{fault} << 24);
     world_.queue.schedule(at, EventKind::fault_boundary, boundary, place | std::min(phase, FLAP_ENDS));
@@ -94,7 +94,10 @@ class Simulation {
         probes_.respawn();
         break;
       case EventKind::fault_boundary: boundary(boundaries_[event.payload]); break;
-      case EventKind::completion: completed(static_cast<std::uint32_t>(event.payload)); break;
+      case EventKind::completion:
+        if (event.payload & DIRECT_ANSWER) pipeline_.answered(event.payload & ~DIRECT_ANSWER);
+        else completed(event.payload);
+        break;
       case EventKind::attempt_timeout:
         if (event.payload & PROBE_TIMEOUT) probes_.timed_out(event.payload & ~PROBE_TIMEOUT);
         else pipeline_.timed_out(event.payload);

@@ -17,9 +17,8 @@ struct SlabRef {
 template <class T>
 class Slab {
  public:
-  // A default-constructed T. References into the slab are invalidated; SlabRefs are not.
+  // A place, as its last tenant left it: set every field. References into the slab are invalidated, SlabRefs are not.
   SlabRef add() {
-    ++live_;
     if (free_.empty()) {
       cells_.emplace_back();
       return {static_cast<std::uint32_t>(cells_.size() - 1), 0};
@@ -31,9 +30,7 @@ class Slab {
 
   void remove(std::uint32_t index) {
     ++cells_[index].stamp;
-    cells_[index].value = T{};
     free_.push_back(index);
-    --live_;
   }
 
   T& operator[](std::uint32_t index) { return cells_[index].value; }
@@ -45,8 +42,6 @@ class Slab {
 
   SlabRef ref(std::uint32_t index) const { return {index, cells_[index].stamp}; }
 
-  std::size_t live() const { return live_; }
-
  private:
   struct Cell {
     T value{};
@@ -55,7 +50,6 @@ class Slab {
 
   std::vector<Cell> cells_;
   std::vector<std::uint32_t> free_;
-  std::size_t live_ = 0;
 };
 
 }  // namespace halfopen::sim

@@ -87,6 +87,7 @@ void run_operation(Machine& machine, const std::array<StepOperation<Machine>, N>
     if (operation.name == name) return (machine.*operation.run)(fields, now);
   }
   std::vector<std::string_view> known;
+  known.reserve(N);
   for (const auto& operation : operations) known.push_back(operation.name);
   refuse_operation(fields, name, known);
 }

@@ -99,9 +99,14 @@ class StepFields {
   std::string& error_;
 };
 
-// Reads lines, keeping its memory from one to the next.
+// Reads lines, keeping its memory from one to the next. JSON of the narrow sense: no comments, no doubled
+// keys, and no number beyond the range of a double, be it under a key that is ignored.
 class StepParser {
  public:
+  StepParser() = default;
+  StepParser(const StepParser&) = delete;
+  StepParser& operator=(const StepParser&) = delete;
+
   // The object that a line holds, which lives until the next call; or null, and `error` says why.
   const Json* read(std::string_view line, std::string& error);
 

@@ -99,6 +99,14 @@ std::string tick_text(Nanos t, Nanos step) {
   return step >= SECOND / 10 ? in(SECOND) + " s" : in(NANOS_PER_MS) + " ms";
 }
 
+// A length with three digits or so: nobody counts with the width of a column.
+std::string about(Nanos length) {
+  const Nanos unit = length < SECOND ? NANOS_PER_MS : SECOND;
+  const double value = static_cast<double>(length) / static_cast<double>(unit);
+  const std::string number = value >= 100 ? grouped(length / unit) : decimal(value, value >= 10 ? 1 : 2);
+  return number + (unit == SECOND ? " s" : " ms");
+}
+
 }  // namespace
 
 Chart::Chart(Nanos duration, std::size_t label_width, const TextStyle& style)
@@ -168,13 +176,9 @@ std::string Chart::legend() const {
     const std::string_view colour = GLYPHS[static_cast<std::size_t>(cell)].colour;
     return "  " + coloured(style_, colour, glyph_of(cell, style_)) + ' ' + std::string(meaning);
   };
-  const Nanos column = duration_ / columns_;
-  const std::string scale =
-      column < SECOND ? length_text(column)
-                      : decimal(static_cast<double>(column) / static_cast<double>(SECOND), 1) + " s";
   return entry(Cell::healthy, "healthy, closed") + entry(Cell::half_open, "half-open") +
-         entry(Cell::ejected, "ejected, open") + entry(Cell::active, "injected") + "  (column: " + scale +
-         ")\n";
+         entry(Cell::ejected, "ejected, open") + entry(Cell::active, "injected") + "  column " +
+         about(duration_ / columns_) + '\n';
 }
 
 }  // namespace halfopen::sim

@@ -107,8 +107,11 @@ double slowest(const Timeline& timeline, const Bins& bins) {
   return out;
 }
 
+// Seven characters at most, which is what the label column leaves.
 std::string short_number(double value) {
-  return value >= 100 ? grouped(static_cast<std::uint64_t>(std::llround(value))) : decimal(value, 1);
+  if (value < 100) return decimal(value, 1);
+  if (value < 999'999) return grouped(static_cast<std::uint64_t>(std::llround(value)));
+  return value < 999e6 ? decimal(value / 1e6, 1) + "M" : fmt::format("{:.2g}", value);
 }
 
 template <class Value, class Show>

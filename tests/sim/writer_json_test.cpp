@@ -69,7 +69,7 @@ TEST_CASE("writer_json: half-open names its slots and nothing else") {
         R"({"t_ms":60,"type":"breaker_half_open","upstream":"api","because":{"slots":2}})");
 }
 
-TEST_CASE("writer_json: a recovery says via what; only by active probes it counts successes") {
+TEST_CASE("writer_json: a recovery says via what, and counts successes only by active probes") {
   CHECK(line_of(handmade::recovery(5, Via::fail_open)) ==
         R"({"t_ms":0.000005,"type":"endpoint_recovered","upstream":"api","endpoint":"10.0.0.1:8080",)"
         R"("via":"fail_open","because":{"streak":1,"volume":3,"failures":2}})");
@@ -205,7 +205,9 @@ TEST_CASE("writer_json: without_version leaves out the value of meta.version and
   CHECK(without_version("{\n\"version\":") == "{\n\"version\":");
 }
 
-TEST_CASE("writer_jsonl: meta, events, summary, expectations; a reader can recompute the fingerprint") {
+TEST_CASE(
+    "writer_jsonl: meta and events and summary and expectations, and a reader can recompute the "
+    "fingerprint") {
   const Timeline timeline = handmade::brownout();
   const Expectation expected = expectation();
   const std::vector<std::string> all = lines(timeline_jsonl(timeline, {{false, "x", "y", &expected}}));
