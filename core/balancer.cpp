@@ -7,7 +7,6 @@ namespace {
 
 __extension__ typedef unsigned __int128 Wide;
 
-constexpr std::int64_t LIFT_LIMIT = std::int64_t{1} << 48;  // far from overflow, and refolding there costs nothing
 constexpr std::uint64_t POINTS_PER_WEIGHT = 160;
 
 }  // namespace

@@ -20,7 +20,10 @@ inline constexpr std::uint32_t MAX_MEMBERS = 65536;  // of one upstream
 // words that n needs are ever touched.
 class Excluded {
  public:
-  explicit Excluded(std::uint32_t n) : n_(n) { std::fill_n(bits_.begin(), words(), 0); }
+  explicit Excluded(std::uint32_t n) : n_(n) {
+    bits_[0] = 0;
+    for (std::uint32_t i = 1; i < words(); ++i) bits_[i] = 0;
+  }
 
   std::uint32_t size() const { return n_; }
   std::uint32_t count() const { return count_; }
@@ -73,15 +76,23 @@ class SmoothRoundRobin {
 
   std::uint32_t pick(const Weights& weights, const Excluded& excluded);
 
+  // Whether the queue stands, with nobody excluded and these weights: then pick_from_queue() is what pick() would do.
+  bool queue_of_all(const Weights& weights) const {
+    return queue_.size() == running_.size() && weights.each == nullptr && weights.equal == queue_weight_ &&
+           lift_ <= LIFT_LIMIT;
+  }
+  std::uint32_t pick_from_queue();
+
   // The running weights by index, for a reload that reorders the same set.
   std::vector<std::int64_t> running_weights();
   void set_running_weights(std::vector<std::int64_t> running);
 
  private:
+  static constexpr std::int64_t LIFT_LIMIT = std::int64_t{1} << 48;  // far from overflow; refolding there costs nothing
+
   bool queue_fits(std::int64_t weight, const Excluded& excluded) const;
   void rebuild_queue(std::int64_t weight, const Excluded& excluded);
   void dissolve_queue();  // puts the common lift back into the running weights
-  std::uint32_t pick_from_queue();
   std::uint32_t pick_by_scan(const Weights& weights, const Excluded& excluded);
 
   std::vector<std::int64_t> running_;  // of queued candidates: without `lift_`

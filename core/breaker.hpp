@@ -138,7 +138,7 @@ class BasicBreaker {
     return rule == Rule::none || open(word, params, now, rule);
   }
 
-  Rule opening_rule(const BreakerParams& params) const noexcept {
+  Rule opening_rule(const BreakerParams& params) noexcept {
     if (streak_ >= params.consecutive_failures) return Rule::consecutive_failures;
     const auto counts = window_.counts();
     if (counts.total() < params.error_volume) return Rule::none;
@@ -146,7 +146,7 @@ class BasicBreaker {
     return ratio >= params.error_ratio ? Rule::error_ratio : Rule::none;
   }
 
-  Because counts_as_judged(const BreakerParams& params) const noexcept {
+  Because counts_as_judged(const BreakerParams& params) noexcept {
     Because because;
     because.volume = window_.counts().total();
     because.failures = window_.counts().second;

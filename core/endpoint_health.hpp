@@ -65,14 +65,14 @@ class BasicEndpointHealth {
     return take_slot(word_, met);
   }
 
-  // For the endpoint that a pick selected: the ticket its report will carry, or nothing when it has no slot
-  // left or was ejected meanwhile, in which case the pick runs again without it. Lock-free.
-  std::optional<Ticket> select() noexcept {
+  // For the endpoint that a pick selected: the ticket its report will carry. False when it has no slot left or was
+  // ejected meanwhile, in which case the pick runs again without it. Lock-free.
+  bool select(Ticket& ticket) noexcept {
     StateWord met = load();
-    if (met.state() == GateState::in) return Ticket{met.generation(), false};
-    if (take_slot(word_, met)) return Ticket{met.generation(), true};
-    if (met.state() == GateState::in) return Ticket{met.generation(), false};
-    return std::nullopt;
+    const bool took = met.state() != GateState::in && take_slot(word_, met);
+    if (!took && met.state() != GateState::in) return false;
+    ticket = Ticket(met.generation(), took);
+    return true;
   }
 
   // The ticket of a fail-open pick, which takes no slot and is no trial.
@@ -80,8 +80,9 @@ class BasicEndpointHealth {
 
   // is_candidate and the slot in one step, for callers with one endpoint and no balancer. Lock-free.
   bool acquire(const HealthParams& params, Instant now) noexcept {
+    Ticket ticket;
     while (is_candidate(params, now)) {
-      if (select()) return true;
+      if (select(ticket)) return true;
     }
     return false;
   }
@@ -95,7 +96,7 @@ class BasicEndpointHealth {
               LateReports policy = LateReports::count) noexcept {
     const Guard lock(mutex_);
     if (detached()) return true;
-    const bool late = ticket && ticket->generation != load().generation();
+    const bool late = ticket && ticket->generation() != load().generation();
     return observe(params, now, failure, late, policy);
   }
 
@@ -103,7 +104,7 @@ class BasicEndpointHealth {
   bool report_headers(const HealthParams& params, Instant now, bool failure, Ticket ticket, LateReports policy,
                       BodyTicket& body) noexcept {
     const Guard lock(mutex_);
-    body.late = ticket.generation != load().generation();
+    body.late = ticket.generation() != load().generation();
     const bool counted = detached() || observe(params, now, failure, body.late, policy);
     body.generation = load().generation();
     return counted;
@@ -223,7 +224,7 @@ class BasicEndpointHealth {
   }
 
   // Which rule, if any, a failure on a healthy endpoint meets. Divided in double: 7 of 100 reaches 0.07.
-  Rule ejection_rule(const HealthParams& params) const noexcept {
+  Rule ejection_rule(const HealthParams& params) noexcept {
     if (streak_ >= params.consecutive_failures) return Rule::consecutive_failures;
     const auto counts = window_.counts();
     if (counts.total() < params.failure_min_volume || counts.total() == 0) return Rule::none;
@@ -231,7 +232,7 @@ class BasicEndpointHealth {
     return ratio >= params.failure_ratio ? Rule::failure_ratio : Rule::none;
   }
 
-  Because counts_as_judged(const HealthParams& params) const noexcept {
+  Because counts_as_judged(const HealthParams& params) noexcept {
     Because because;
     because.volume = window_.counts().total();
     because.failures = window_.counts().second;

@@ -51,10 +51,18 @@ constexpr bool is_legal_edge(GateState from, GateState to) {
   return LEGAL_EDGE[static_cast<int>(from)][static_cast<int>(to)];
 }
 
-// What a pick or an admission remembers of the word it met, to be handed back with its report.
-struct Ticket {
-  std::uint32_t generation = 0;
-  bool took_slot = false;
+// What a pick or an admission remembers of the word it met, to be handed back with its report. One word, because it is
+// copied with every attempt: two members would be stored apart and loaded together, which stalls.
+class Ticket {
+ public:
+  constexpr Ticket() = default;
+  constexpr Ticket(std::uint32_t generation, bool took_slot) : bits_(generation << 1 | (took_slot ? 1U : 0U)) {}
+
+  constexpr std::uint32_t generation() const { return bits_ >> 1; }
+  constexpr bool took_slot() const { return (bits_ & 1) != 0; }
+
+ private:
+  std::uint32_t bits_ = 0;
 };
 
 // Takes one slot of a half-open word; false when it is not half-open or none is left. Lock-free.
@@ -75,9 +83,9 @@ bool take_slot(AtomicWord& word, StateWord& met) noexcept {
 // Gives a slot back: only to the half-open it was taken from, and never more than that one began with.
 template <class AtomicWord>
 void return_slot(AtomicWord& word, Ticket ticket) noexcept {
-  if (!ticket.took_slot) return;
+  if (!ticket.took_slot()) return;
   StateWord now{word.load(std::memory_order_acquire)};
-  while (now.state() == GateState::half_open && now.generation() == ticket.generation && now.slots() < now.granted()) {
+  while (now.state() == GateState::half_open && now.generation() == ticket.generation() && now.slots() < now.granted()) {
     if (word.compare_exchange_weak(now.bits, now.with_slots(now.slots() + 1).bits, std::memory_order_acq_rel,
                                    std::memory_order_acquire)) {
       return;

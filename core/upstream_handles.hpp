@@ -67,11 +67,11 @@ class BasicDispatch {
   explicit operator bool() const noexcept { return static_cast<bool>(pin_); }
 
   // The endpoint's place in the set it was picked from, and its "address:port".
-  std::uint32_t index() const noexcept { return choice_.index; }
-  const std::string& endpoint() const noexcept { return pin_->members[choice_.index].state->subject->endpoint; }
+  std::uint32_t index() const noexcept { return choice_.index(); }
+  const std::string& endpoint() const noexcept { return pin_->members[choice_.index()].state->subject->endpoint; }
   const UpstreamConfig& config() const noexcept { return *pin_->config; }
-  bool fail_open() const noexcept { return choice_.fail_open; }
-  bool is_trial() const noexcept { return choice_.ticket.took_slot; }
+  bool fail_open() const noexcept { return choice_.fail_open(); }
+  bool is_trial() const noexcept { return choice_.ticket().took_slot(); }
 
   // The outcome at response headers, or at the attempt's timeout: to the tracker, then to the breaker, each by the
   // parameters in force at the pick; in-flight goes down. The body's handle takes over.
@@ -79,16 +79,16 @@ class BasicDispatch {
     HALFOPEN_CHECK(static_cast<bool>(pin_));
     UpstreamSnapshot<Sync>& snapshot = *pin_;
     const UpstreamConfig& config = *snapshot.config;
-    auto& member = snapshot.members[choice_.index];
+    auto& member = snapshot.members[choice_.index()];
     const bool failure = outcome.is_failure();
     BasicBody<Sync> body;
-    if (member.tracker && !member.tracker->report_headers(*config.health, now, failure, choice_.ticket,
+    if (member.tracker && !member.tracker->report_headers(*config.health, now, failure, choice_.ticket(),
                                                           config.late_reports, body.ticket_)) {
       snapshot.counters->late_reports_ignored.fetch_add(1, std::memory_order_relaxed);
     }
     if (snapshot.breaker) snapshot.breaker->report(*config.breaker, now, failure);
     member.state->in_flight.fetch_sub(1, std::memory_order_acq_rel);
-    body.index_ = choice_.index;
+    body.index_ = choice_.index();
     body.pin_ = std::move(pin_);
     return body;
   }
@@ -96,8 +96,8 @@ class BasicDispatch {
   // What destruction does, for owners who want to say so.
   void abandon() noexcept {
     if (!pin_) return;
-    auto& member = pin_->members[choice_.index];
-    if (member.tracker) member.tracker->give_back(choice_.ticket);
+    auto& member = pin_->members[choice_.index()];
+    if (member.tracker) member.tracker->give_back(choice_.ticket());
     if (pin_->breaker) pin_->breaker->give_back(breaker_ticket_);
     member.state->in_flight.fetch_sub(1, std::memory_order_acq_rel);
     pin_.reset();
@@ -133,9 +133,9 @@ class BasicAdmission {
     HALFOPEN_CHECK(pin_ && decision_.allowed);
     BasicDispatch<Sync> dispatch;
     const auto choice = pin_->pick(now, input);
-    if (!choice) return dispatch;
-    pin_->members[choice->index].state->in_flight.fetch_add(1, std::memory_order_acq_rel);
-    dispatch.choice_ = *choice;
+    if (choice.nobody()) return dispatch;
+    pin_->members[choice.index()].state->in_flight.fetch_add(1, std::memory_order_acq_rel);
+    dispatch.choice_ = choice;
     dispatch.breaker_ticket_ = decision_.ticket;
     dispatch.pin_ = std::move(pin_);
     return dispatch;

@@ -63,11 +63,22 @@ struct UpstreamSnapshot : SnapshotBase<Sync> {
     std::shared_ptr<Tracker> tracker;  // null: no health block
   };
 
-  // A chosen endpoint, and what its report must carry.
-  struct Choice {
-    std::uint32_t index = 0;
-    Ticket ticket;
-    bool fail_open = false;
+  // A chosen endpoint, and what its report must carry: two words, for the reason given at Ticket.
+  class Choice {
+   public:
+    Choice() = default;  // nobody: the set is empty
+    Choice(std::uint32_t index, Ticket ticket, bool fail_open)
+        : ticket_(ticket), place_(index | (fail_open ? FAIL_OPEN : 0)) {}
+
+    bool nobody() const { return place_ == NOBODY; }
+    std::uint32_t index() const { return place_ & ~FAIL_OPEN; }
+    bool fail_open() const { return (place_ & FAIL_OPEN) != 0; }
+    Ticket ticket() const { return ticket_; }
+
+   private:
+    static constexpr std::uint32_t NOBODY = UINT32_MAX, FAIL_OPEN = std::uint32_t{1} << 31;
+    Ticket ticket_;
+    std::uint32_t place_ = NOBODY;
   };
 
   std::shared_ptr<const UpstreamConfig> config;
@@ -83,31 +94,47 @@ struct UpstreamSnapshot : SnapshotBase<Sync> {
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(members.size()); }
 
-  // Candidates first, then the algorithm; nothing only for an empty set. Allocates nothing.
-  std::optional<Choice> pick(Instant now, const PickInput& input) noexcept {
-    if (members.empty()) return std::nullopt;
-    Excluded excluded(size());
-    switch (config->load_balancer) {
-      case Algorithm::round_robin: break;
-      case Algorithm::least_requests:
-        ask_everybody(now, excluded);
-        return settle(excluded, [this](const Excluded& out) { return least_loaded(out); });
-      case Algorithm::random:
-        ask_everybody(now, excluded);
-        return settle(excluded, [&](const Excluded& out) { return less_loaded_of_two(out, input); });
-      case Algorithm::ip_hash:
-        if (!input.key) break;
-        ask_everybody(now, excluded);
-        return settle(excluded, [&](const Excluded& out) { return ring.owner(*input.key, out); });
-    }
-    RoundRobinState<Sync>& state = *round_robin;
-    const Guard lock(state.mutex);
-    if (config->health) ask_the_unhealthy(now, state, excluded);
-    const Weights weighted = weights_at(now, state);
-    return settle(excluded, [&](const Excluded& out) { return state.running.pick(weighted, out); });
+  // Candidates first, then the algorithm. Allocates nothing.
+  Choice pick(Instant now, const PickInput& input) noexcept {
+    if (config->load_balancer != Algorithm::round_robin && size() > 0) return pick_by_other(now, input);
+    return size() > 0 ? pick_by_turn(now) : Choice{};
   }
 
  private:
+  Choice pick_by_other(Instant now, const PickInput& input) noexcept {
+    if (config->load_balancer == Algorithm::ip_hash && !input.key) return pick_by_turn(now);
+    Excluded excluded(size());
+    ask_everybody(now, excluded);
+    switch (config->load_balancer) {
+      case Algorithm::round_robin: break;
+      case Algorithm::least_requests: return settle(excluded, [this](const Excluded& out) { return least_loaded(out); });
+      case Algorithm::random:
+        return settle(excluded, [&](const Excluded& out) { return less_loaded_of_two(out, input); });
+      case Algorithm::ip_hash: break;
+    }
+    return settle(excluded, [&](const Excluded& out) { return ring.owner(*input.key, out); });
+  }
+
+  Choice pick_by_turn(Instant now) noexcept {
+    RoundRobinState<Sync>& state = *round_robin;
+    const Guard lock(state.mutex);
+    const Weights weighted = weights_at(now, state);
+    const bool all_healthy = !config->health || PoolHealth<Sync>::all_healthy(pool->word.load(std::memory_order_acquire));
+    // The usual case, without a set to keep: everybody is a candidate and the queue of all of them stands.
+    if (all_healthy && size() > 1 && state.running.queue_of_all(weighted)) {
+      const std::uint32_t i = state.running.pick_from_queue();
+      if (!members[i].tracker) return Choice{i, {}, false};
+      Ticket ticket;
+      if (members[i].tracker->select(ticket)) return Choice{i, ticket, false};
+      Excluded excluded(size());  // ejected since: again, without it
+      excluded.add(i);
+      return settle(excluded, [&](const Excluded& out) { return state.running.pick(weighted, out); });
+    }
+    Excluded excluded(size());
+    if (!all_healthy) ask_the_unhealthy(now, state, excluded);
+    return settle(excluded, [&](const Excluded& out) { return state.running.pick(weighted, out); });
+  }
+
   // Every endpoint is asked, in set order; an expired ejection becomes half-open by being asked.
   void ask_everybody(Instant now, Excluded& excluded) noexcept {
     if (!config->health || PoolHealth<Sync>::all_healthy(pool->word.load(std::memory_order_acquire))) return;
@@ -119,7 +146,6 @@ struct UpstreamSnapshot : SnapshotBase<Sync> {
   // The same answers without touching the healthy: a tracker that leaves `healthy` moves the pool's word. Lock held.
   void ask_the_unhealthy(Instant now, RoundRobinState<Sync>& state, Excluded& excluded) noexcept {
     const std::uint64_t seen = pool->word.load(std::memory_order_acquire);
-    if (PoolHealth<Sync>::all_healthy(seen)) return;
     if (state.seen != seen) {
       state.not_healthy.clear();
       for (std::uint32_t i = 0; i < size(); ++i) {
@@ -135,11 +161,12 @@ struct UpstreamSnapshot : SnapshotBase<Sync> {
   // Runs `algorithm` until it selects an endpoint that has a slot, or fails open. A single candidate is taken
   // without running it.
   template <class Run>
-  std::optional<Choice> settle(Excluded& excluded, Run&& algorithm) noexcept {
+  Choice settle(Excluded& excluded, Run&& algorithm) noexcept {
     while (excluded.candidates() > 0) {
       const std::uint32_t i = excluded.candidates() == 1 ? excluded.nth_candidate(0) : algorithm(excluded);
       if (!members[i].tracker) return Choice{i, {}, false};
-      if (const auto ticket = members[i].tracker->select()) return Choice{i, *ticket, false};
+      Ticket ticket;
+      if (members[i].tracker->select(ticket)) return Choice{i, ticket, false};
       excluded.add(i);
     }
     counters->fail_open_picks.fetch_add(1, std::memory_order_relaxed);

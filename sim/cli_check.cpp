@@ -14,6 +14,7 @@
 #include "sim/expectations.hpp"
 #include "sim/simulation.hpp"
 #include "sim/text_layout.hpp"
+#include "sim/utf8.hpp"
 #include "sim/writer_json.hpp"
 
 namespace halfopen::sim {
@@ -122,7 +123,7 @@ std::string indented(std::string_view lines) {
 }
 
 std::string report_text(const Report& report, const Scenario& scenario, const std::string& file) {
-  const std::string name = scenario.name.empty() ? file : scenario.name;
+  const std::string name = printable(scenario.name.empty() ? file : scenario.name);
   if (report.failures.empty()) {
     return fmt::format("ok {} ({}{})\n", name, plural(scenario.expect.size(), "expectation"), report.golden);
   }

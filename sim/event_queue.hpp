@@ -171,7 +171,8 @@ class EventQueue {
       free_node_ = nodes_[node].next;
     }
     const auto place = static_cast<std::uint32_t>(bucket % BUCKETS);
-    nodes_[node] = {entry, heads_[place]};
+    nodes_[node].entry = entry;
+    nodes_[node].next = heads_[place];
     heads_[place] = node;
     occupied_[place / 64] |= std::uint64_t{1} << (place % 64);
     ++in_wheel_;

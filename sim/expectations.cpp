@@ -7,6 +7,7 @@
 
 #include "sim/expectations_detail.hpp"
 #include "sim/number_format.hpp"
+#include "sim/utf8.hpp"
 
 namespace halfopen::sim {
 
@@ -82,8 +83,8 @@ std::vector<Judgement> judge(const Scenario& scenario, const Timeline& timeline)
 
 std::string failure_text(const Judgement& judgement, std::string_view file) {
   const SourcePlace& place = judgement.expectation->place;
-  return fmt::format("{}:{}:{}: expected {}\ngot {}", file, place.line, place.column, judgement.expected,
-                     judgement.got);
+  return fmt::format("{}:{}:{}: expected {}\ngot {}", printable(file), place.line, place.column,
+                     printable(judgement.expected), printable(judgement.got));
 }
 
 }  // namespace halfopen::sim

@@ -48,14 +48,17 @@ const Interval* interval_at(const std::vector<Interval>& intervals, Nanos t) {
   return found == intervals.end() ? nullptr : &*found;
 }
 
-// The first instant of the span at which the lane shows something else; NEVER if there is none.
+// The first instant of the span at which the lane shows something else; NEVER if there is none. One pass: a
+// flapping endpoint's lane may be very long.
 Nanos first_breach(const std::vector<Interval>& intervals, const std::string& state, const Span& span) {
-  for (Nanos t = span.from; t < span.to;) {
-    const Interval* interval = interval_at(intervals, t);
-    if (interval == nullptr || lane_state_name(interval->state) != state) return t;
-    t = interval->to;
+  Nanos t = span.from;
+  for (const Interval& interval : intervals) {
+    if (interval.to <= t) continue;
+    if (interval.from > t || lane_state_name(interval.state) != state) return t;
+    t = interval.to;
+    if (t >= span.to) return NEVER;
   }
-  return NEVER;
+  return t;
 }
 
 // What the lane showed instead, and the last thing that happened to it until then.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -12,6 +13,26 @@ namespace halfopen::sim {
 namespace {
 
 constexpr std::size_t MOST_SUGGESTIONS = 1000;  // mistakes after which nobody reads them, and they cost time
+
+constexpr std::size_t LONGEST_SLIP = 80;  // characters; longer words are no slips of a key
+
+// Insertions, deletions, substitutions and swaps of neighbours ("optimal string alignment").
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::array<std::array<std::size_t, LONGEST_SLIP + 1>, 3> rows{};  // those of i - 2, i - 1 and i, in turn
+  for (std::size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    const auto& before = rows[(i - 1) % 3];
+    auto& row = rows[i % 3];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = before[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({row[j - 1] + 1, before[j] + 1, substituted});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], rows[(i - 2) % 3][j - 2] + 1);
+    }
+  }
+  return rows[a.size() % 3][b.size()];
+}
 
 }  // namespace
 
@@ -188,30 +209,16 @@ std::string shown(const Json& value) {
   return text.substr(0, cut) + "…\"";
 }
 
-// Levenshtein with one row. Words are short; longer ones are no slips of a key.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
-  constexpr std::size_t LONGEST = 80;
   std::string_view best;
   std::size_t best_distance = 2 + word.size() / 4;  // excluded: farther is another word
-  if (word.size() > LONGEST) return best;
-  std::vector<std::size_t> row;
+  if (word.size() > LONGEST_SLIP) return best;
   for (const std::string_view candidate : candidates) {
-    if (candidate.size() > LONGEST) continue;
-    row.resize(candidate.size() + 1);
-    for (std::size_t n = 0; n < row.size(); ++n) row[n] = n;
-    for (std::size_t i = 0; i < word.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i + 1;
-      for (std::size_t j = 0; j < candidate.size(); ++j) {
-        const std::size_t substituted = diagonal + (word[i] == candidate[j] ? 0 : 1);
-        diagonal = row[j + 1];
-        row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, substituted});
-      }
-    }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
-      best = candidate;
-    }
+    if (candidate.size() > LONGEST_SLIP) continue;
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance >= best_distance) continue;
+    best_distance = distance;
+    best = candidate;
   }
   return best;
 }

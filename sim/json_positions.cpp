@@ -111,7 +111,8 @@ void Positions::walk(std::uint32_t node, const Wanted& wanted, std::vector<Found
   assign(wanted, node, out);
   for (const std::size_t id : wanted.here) out[id].exact = true;
   if (wanted.below.empty() || nodes_[node].replaced) return;
-  std::map<const Wanted*, std::uint32_t> last;  // also where a million keys have one name, each is walked once
+  std::map<const Wanted*, std::uint32_t>
+      last;  // also where a million keys have one name, each is walked once
   std::size_t index = 0;
   for (std::uint32_t at = node + 1; at < nodes_[node].next; at = nodes_[at].next) {
     const auto below = wanted.below.find(step_of(at, index++));

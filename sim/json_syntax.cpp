@@ -35,15 +35,21 @@ bool is_comment(std::string_view text, std::size_t at) {
   return text.substr(at, 2) == "//" || text.substr(at, 2) == "/*";
 }
 
-// The token that the parser stopped at: the one that holds the last character it read.
-std::size_t offending_token(std::string_view text, std::size_t after, std::size_t read) {
+bool is_separator(char c) { return c == ',' || c == ':' || c == '{' || c == '}' || c == '[' || c == ']'; }
+
+// The token that the parser stopped at: the one that holds the last character it read. A token that is bad
+// in itself may have been left by reading the character after it.
+std::size_t offending_token(std::string_view text, std::size_t after, std::size_t read, bool bad_token) {
+  const std::size_t last = read - 1;
   std::size_t at = skip_blanks(text, after);
-  for (std::size_t end = token_end(text, at); end < read && end < text.size(); end = token_end(text, at)) {
+  while (at < text.size()) {
+    const std::size_t end = token_end(text, at);
+    if (end > last || (bad_token && end == last && !is_separator(text[at]))) break;
     const std::size_t next = skip_blanks(text, end);
-    if (next >= read) break;
+    if (next > last) break;
     at = next;
   }
-  return at;
+  return std::min(at, std::min(last, text.size()));  // 01: for the parser a 0 and then a 1
 }
 
 std::string end_of_file(std::string_view text, std::size_t token, std::string_view says, char open) {
@@ -124,12 +130,12 @@ std::size_t token_end(std::string_view text, std::size_t at) {
 
 SyntaxError explain_syntax(std::string_view text, std::size_t after, std::size_t read,
                            std::string_view parser_says, char open) {
-  const std::size_t token = offending_token(text, after, read);
+  const bool bad_token = parser_says.find("last read") != std::string_view::npos;
+  const std::size_t token = offending_token(text, after, std::max<std::size_t>(read, 1), bad_token);
   if (read > text.size() || token >= text.size()) {
     return {text.size(), end_of_file(text, token, parser_says, open)};
   }
   const char found = text[token];
-  const bool bad_token = parser_says.find("last read") != std::string_view::npos;
   const std::string_view word = text.substr(token, std::min<std::size_t>(token_end(text, token) - token, 40));
   if (parser_says.find("number overflow") != std::string_view::npos) {
     return {token, fmt::format("{} is too large for a number: at most about 1.8e308", word)};

@@ -196,8 +196,8 @@ std::string Mistake::text() const {
 }
 
 std::string suggest(Reading& reading, std::string_view word, const std::vector<std::string>& names) {
-  if (reading.suggestions_left == 0) return {};
-  --reading.suggestions_left;
+  if (reading.names_to_compare < names.size()) return {};
+  reading.names_to_compare -= names.size();
   return did_you_mean(word, std::vector<std::string_view>(names.begin(), names.end()));
 }
 

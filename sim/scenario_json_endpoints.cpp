@@ -255,6 +255,7 @@ void read_endpoints(Fields& root, Reading& reading) {
       merge(model, servers[server->second]);
       continue;
     }
+    if (!reading.endpoints_known) continue;
     Finding finding;
     finding.pointer = pointer;
     finding.what = fmt::format(

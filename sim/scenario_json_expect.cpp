@@ -64,10 +64,11 @@ class ExpectationReader {
     return std::nullopt;
   }
 
-  std::string known_name(std::string_view name, const std::vector<std::string>& names) {
+  std::string known_name(std::string_view name, const std::map<std::string, std::size_t>& index,
+                         const std::vector<std::string>& names) {
     const std::optional<std::string> found = fields_.text(name);
     if (!found) return {};
-    if (std::find(names.begin(), names.end(), *found) == names.end()) {
+    if (index.count(*found) == 0) {
       problem(fmt::format("there is no {} \"{}\" in any generation of the configuration{}", name, *found,
                           suggest(reading_, *found, names)));
     }
@@ -77,8 +78,8 @@ class ExpectationReader {
   EventPattern read_pattern(std::string_view form) {
     EventPattern pattern;
     if (const auto type = known_word(form, EVENTS)) pattern.type = static_cast<EventType>(*type);
-    pattern.endpoint = known_name("endpoint", reading_.endpoint_names);
-    pattern.upstream = known_name("upstream", reading_.upstream_names);
+    pattern.endpoint = known_name("endpoint", reading_.endpoint_index, reading_.endpoint_names);
+    pattern.upstream = known_name("upstream", reading_.upstream_index, reading_.upstream_names);
     if (const auto rule = known_word("rule", RULES))
       pattern.rule = static_cast<Rule>(*rule + 1);  // none is 0
     if (const auto via = known_word("via", VIAS)) pattern.via = static_cast<Via>(*via + 1);
@@ -133,8 +134,8 @@ class ExpectationReader {
     }
     state.state = fields_.text("state").value_or("");
     known_word("state", of_endpoint ? ENDPOINT_STATES : BREAKER_STATES);
-    state.endpoint = known_name("endpoint", reading_.endpoint_names);
-    state.upstream = known_name("upstream", reading_.upstream_names);
+    state.endpoint = known_name("endpoint", reading_.endpoint_index, reading_.endpoint_names);
+    state.upstream = known_name("upstream", reading_.upstream_index, reading_.upstream_names);
     if (!fields_.has("at_ms") && !fields_.has("between_ms")) {
       fields_.tell_here("an expectation of a state needs \"at_ms\" or \"between_ms\"");
     }

@@ -22,10 +22,12 @@ struct Reading {
   Scenario scenario;
   // Of all generations, in order of first appearance.
   std::vector<std::string> upstream_names, endpoint_names;
-  std::map<std::string, std::size_t> endpoint_index;
+  std::map<std::string, std::size_t> upstream_index, endpoint_index;
   // Values that take the place of file names in the effective scenario: (pointer, value).
   std::vector<std::pair<std::string, Json>> inlined;
-  int suggestions_left = 200;  // each looks at every name: not for a file of nothing but wrong names
+  // False where a name could not be read: then a name that is not found is nobody's mistake.
+  bool upstreams_known = true, endpoints_known = true;
+  std::size_t names_to_compare = 200'000;  // for suggestions: not for a file of nothing but wrong names
 };
 
 // ---- configuration ----------------------------------------------------------------------------------

@@ -173,9 +173,13 @@ class ReloadReader {
   std::set<std::pair<std::string, std::string>> known_wrong_;
 };
 
-void note_names(Reading& reading, const std::vector<UpstreamConfig>& upstreams, std::set<std::string>& seen) {
+void note_names(Reading& reading, const std::vector<UpstreamConfig>& upstreams) {
   for (const UpstreamConfig& upstream : upstreams) {
-    if (seen.insert(upstream.name).second) reading.upstream_names.push_back(upstream.name);
+    if (upstream.name.empty()) reading.upstreams_known = false;
+    if (upstream.endpoints.empty()) reading.endpoints_known = false;
+    const bool fresh_name =
+        reading.upstream_index.emplace(upstream.name, reading.upstream_names.size()).second;
+    if (fresh_name) reading.upstream_names.push_back(upstream.name);
     for (const EndpointConfig& endpoint : upstream.endpoints) {
       const auto [entry, fresh] =
           reading.endpoint_index.emplace(endpoint.name(), reading.endpoint_names.size());
@@ -198,9 +202,9 @@ void read_configuration(Fields& root, Reading& reading) {
     for (std::size_t n = 0; n < list->size(); ++n) reloads.read_shape((*list)[n], join("/reloads", n));
     if (upstreams != nullptr) reloads.work_out();
   }
-  std::set<std::string> seen;
-  note_names(reading, reading.scenario.upstreams, seen);
-  for (const Reload& reload : reading.scenario.reloads) note_names(reading, reload.upstreams, seen);
+  reading.upstreams_known = reading.endpoints_known = upstreams != nullptr;
+  note_names(reading, reading.scenario.upstreams);
+  for (const Reload& reload : reading.scenario.reloads) note_names(reading, reload.upstreams);
   if (reading.endpoint_names.size() > MAX_ENDPOINTS && reading.findings.size() == before) {
     root.tell("upstreams", fmt::format("all generations together name {} endpoints: {} are the limit",
                                        reading.endpoint_names.size(), MAX_ENDPOINTS));

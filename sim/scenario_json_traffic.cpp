@@ -115,12 +115,12 @@ void read_abandon(Fields& entry, Traffic& out) {
 Traffic read_entry(const Json& value, const std::string& pointer, Reading& reading) {
   Traffic traffic;
   Fields fields(value, pointer, reading.findings, "a traffic entry");
-  const std::vector<std::string>& names = reading.upstream_names;
   if (const auto upstream = fields.text("upstream", Need::required)) {
     traffic.upstream = *upstream;
-    if (std::find(names.begin(), names.end(), *upstream) == names.end()) {
-      fields.wrong("upstream",
-                   "the name of an upstream of some generation" + suggest(reading, *upstream, names));
+    const bool found = reading.upstream_index.count(*upstream) != 0;
+    if (!found && reading.upstreams_known) {
+      fields.wrong("upstream", "the name of an upstream of some generation" +
+                                   suggest(reading, *upstream, reading.upstream_names));
     }
   }
   read_span(fields, traffic.from, traffic.to);

@@ -170,9 +170,9 @@ const Json* StepParser::read(std::string_view line, std::string& error) {
     error = "the line is not JSON: it holds a NUL byte";
     return nullptr;
   }
-  Builder builder(root_, open_, error);
+  Builder builder(root_.emplace(), open_, error);
   if (!Json::sax_parse(line.data(), line.data() + line.size(), &builder)) return nullptr;
-  return &root_;
+  return &*root_;
 }
 
 std::string broken_rule(const UpstreamConfig& config) {

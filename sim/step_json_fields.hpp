@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -103,15 +104,11 @@ class StepFields {
 // keys, and no number beyond the range of a double, be it under a key that is ignored.
 class StepParser {
  public:
-  StepParser() = default;
-  StepParser(const StepParser&) = delete;
-  StepParser& operator=(const StepParser&) = delete;
-
   // The object that a line holds, which lives until the next call; or null, and `error` says why.
   const Json* read(std::string_view line, std::string& error);
 
  private:
-  Json root_;
+  std::optional<Json> root_;  // set anew by each line
   std::vector<Json*> open_;
 };
 

@@ -15,7 +15,7 @@ namespace halfopen::sim {
 namespace {
 
 constexpr std::size_t LEAST_LABEL = 20;  // the sparklines' names and peaks need as much
-constexpr std::size_t MOST_LABEL = 32;   // leaves 47 columns to the drawing
+constexpr std::size_t MOST_LABEL = 34;   // leaves 45 columns to the drawing
 constexpr double NAN_VALUE = std::numeric_limits<double>::quiet_NaN();
 
 bool eventful(const EndpointLane& lane) {
@@ -43,18 +43,37 @@ std::size_t label_width(const Timeline& timeline, const std::vector<std::size_t>
   return std::min(widest, MOST_LABEL);
 }
 
+// The rows of one upstream, by endpoint and then its breaker.
+struct Group {
+  std::vector<const EndpointLane*> endpoints;
+  std::vector<const BreakerLane*> breakers;
+};
+
+// An upstream is drawn if one of its endpoints is, or if its breaker ever opened and there is room.
+std::vector<Group> groups_of(const Timeline& timeline, const std::vector<std::size_t>& shown,
+                             std::size_t max_lanes) {
+  std::vector<Group> out(timeline.upstream_names.size());
+  for (const std::size_t i : shown) out[timeline.lanes[i].upstream].endpoints.push_back(&timeline.lanes[i]);
+  std::size_t extra = 0;
+  for (const BreakerLane& lane : timeline.breakers) {
+    Group& group = out[lane.upstream];
+    if (group.endpoints.empty() && (lane.intervals.size() < 2 || extra++ >= max_lanes)) continue;
+    group.breakers.push_back(&lane);
+  }
+  return out;
+}
+
 std::string state_rows(const Timeline& timeline, const std::vector<std::size_t>& shown, const Chart& chart,
                        const TextStyle& style) {
+  const std::vector<Group> groups = groups_of(timeline, shown, style.max_lanes);
   std::string out;
-  for (std::uint32_t upstream = 0; upstream < timeline.upstream_names.size(); ++upstream) {
-    out += shorten(printable(timeline.upstream_names[upstream], style.ascii), PAGE_WIDTH, style.ascii) + '\n';
-    for (const std::size_t i : shown) {
-      const EndpointLane& lane = timeline.lanes[i];
-      if (lane.upstream == upstream) out += chart.lane(printable(lane.endpoint, style.ascii), lane.intervals);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (groups[i].endpoints.empty() && groups[i].breakers.empty()) continue;
+    out += shorten(printable(timeline.upstream_names[i], style.ascii), PAGE_WIDTH, style.ascii) + '\n';
+    for (const EndpointLane* lane : groups[i].endpoints) {
+      out += chart.lane(printable(lane->endpoint, style.ascii), lane->intervals);
     }
-    for (const BreakerLane& lane : timeline.breakers) {
-      if (lane.upstream == upstream) out += chart.lane("breaker", lane.intervals);
-    }
+    for (const BreakerLane* lane : groups[i].breakers) out += chart.lane("breaker", lane->intervals);
   }
   return out + lanes_left_out(timeline, shown);
 }

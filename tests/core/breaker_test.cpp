@@ -98,7 +98,7 @@ TEST_CASE_FIXTURE(Fixture, "breaker: open it rejects with what is left, and unti
   CHECK(breaker.state() == BreakerState::open);
   const BreakerDecision trial = check(1100);
   CHECK(trial.allowed);
-  CHECK(trial.ticket.took_slot);
+  CHECK(trial.ticket.took_slot());
   CHECK(breaker.state() == BreakerState::half_open);
   CHECK(at(1100).slots == 1);
   CHECK(log.take() == "breaker_half_open");

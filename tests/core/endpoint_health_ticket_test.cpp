@@ -1,8 +1,6 @@
 // What a tracker does with the ticket of a pick: slots that return, reports that are late, bodies that break off.
 #include <doctest/doctest.h>
 
-#include <optional>
-
 #include "core/endpoint_health.hpp"
 #include "tests/core/event_log.hpp"
 
@@ -21,9 +19,9 @@ struct Fixture {
   }
   Ticket pick(std::uint64_t now) {
     REQUIRE(health.is_candidate(params, Instant{now}));
-    const std::optional<Ticket> ticket = health.select();
-    REQUIRE(ticket);
-    return *ticket;
+    Ticket ticket;
+    REQUIRE(health.select(ticket));
+    return ticket;
   }
   void eject(std::uint64_t now) {
     for (int i = 0; i < 3; ++i) health.report(params, Instant{now}, true);
@@ -38,7 +36,7 @@ struct Fixture {
 TEST_CASE_FIXTURE(Fixture, "endpoint health: an abandoned trial gives its slot back, once and no more than were granted") {
   eject(1000);
   const Ticket trial = pick(1100);
-  CHECK(trial.took_slot);
+  CHECK(trial.took_slot());
   CHECK(slots() == 1);
   health.give_back(trial);
   CHECK(slots() == 2);
@@ -48,10 +46,10 @@ TEST_CASE_FIXTURE(Fixture, "endpoint health: an abandoned trial gives its slot b
 
 TEST_CASE_FIXTURE(Fixture, "endpoint health: a pick of a healthy endpoint and a fail-open pick hold no slot") {
   const Ticket healthy = pick(1000);
-  CHECK_FALSE(healthy.took_slot);
+  CHECK_FALSE(healthy.took_slot());
   eject(1000);
   const Ticket fail_open = health.ticket_without_slot();
-  CHECK_FALSE(fail_open.took_slot);
+  CHECK_FALSE(fail_open.took_slot());
   const Ticket trial = pick(1100);
   health.give_back(healthy);
   health.give_back(fail_open);
@@ -83,9 +81,10 @@ TEST_CASE_FIXTURE(Fixture, "endpoint health: a slot that comes back after the re
 
 TEST_CASE_FIXTURE(Fixture, "endpoint health: no slot and no ejected endpoint can be selected") {
   eject(1000);
-  CHECK_FALSE(health.select());
+  Ticket ticket;
+  CHECK_FALSE(health.select(ticket));
   pick(1100), pick(1100);
-  CHECK_FALSE(health.select());
+  CHECK_FALSE(health.select(ticket));
 }
 
 TEST_CASE_FIXTURE(Fixture, "endpoint health: a late success counts and is called late in either state") {

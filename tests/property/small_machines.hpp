@@ -85,7 +85,7 @@ struct HealthMachine {
     refused_early = standing && !candidate;
     if (!candidate || !take) return;
     const auto ticket = health.select();
-    if (ticket && ticket->took_slot) held.push_back(*ticket), granted = true;
+    if (ticket && ticket->took_slot()) held.push_back(*ticket), granted = true;
   }
   void perform(int operation) {
     switch (operation) {
@@ -116,7 +116,7 @@ struct HealthMachine {
   std::size_t trials_of_now() const {
     const std::uint32_t generation = health.snapshot().generation;
     return static_cast<std::size_t>(
-        std::count_if(held.begin(), held.end(), [&](Ticket ticket) { return ticket.generation == generation; }));
+        std::count_if(held.begin(), held.end(), [&](Ticket ticket) { return ticket.generation() == generation; }));
   }
   // A streak of the threshold or more is the same to all that follows; so is an ejection that has expired.
   std::string key() const {
@@ -124,7 +124,7 @@ struct HealthMachine {
     std::string text = std::string(to_string(seen.state)) + std::to_string(seen.slots) + "/" +
                        std::to_string(std::min(seen.streak, params.consecutive_failures)) + "/";
     if (seen.state == HealthState::ejected) text += std::to_string((seen.until - Instant{now}).ms);
-    for (const Ticket ticket : held) text += ticket.generation == seen.generation ? "n" : "o";
+    for (const Ticket ticket : held) text += ticket.generation() == seen.generation ? "n" : "o";
     return text + window.key(now);
   }
 };
@@ -163,7 +163,7 @@ struct BreakerMachine {
   void ask() {
     const BreakerDecision decision = breaker.check(params, Instant{now});
     refused = !decision.allowed;
-    granted = decision.ticket.took_slot;
+    granted = decision.ticket.took_slot();
     if (decision.allowed) held.push_back(decision.ticket);
   }
   bool apply(int operation) {
@@ -183,14 +183,14 @@ struct BreakerMachine {
   }
   std::size_t trials_of_now() const {
     return static_cast<std::size_t>(std::count_if(held.begin(), held.end(), [&](Ticket ticket) {
-      return ticket.took_slot && ticket.generation == generation;
+      return ticket.took_slot() && ticket.generation() == generation;
     }));
   }
   std::string key() const {
     const auto seen = breaker.snapshot(Instant{now});
     std::string text = std::string(to_string(seen.state)) + std::to_string(seen.slots) + "/" + std::to_string(seen.streak);
     if (seen.state == BreakerState::open) text += "/" + std::to_string((seen.until - Instant{now}).ms / TICK_MS);
-    for (const Ticket ticket : held) text += !ticket.took_slot ? "-" : ticket.generation == generation ? "n" : "o";
+    for (const Ticket ticket : held) text += !ticket.took_slot() ? "-" : ticket.generation() == generation ? "n" : "o";
     return text + window.key(now);
   }
 };

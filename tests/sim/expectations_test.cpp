@@ -260,3 +260,17 @@ TEST_CASE("expectations: of too many the first surplus one is named") {
 TEST_CASE("expectations: a run without events says so") {
   CHECK(Wanted().judge(with_ejections({})).got == "none; nothing happened at all");
 }
+
+TEST_CASE("expectations: a failure can't steer the terminal that it is printed on") {
+  const std::string text = failure_text(Wanted().of("a\x1b[31m").judge(), "x\n.json");
+  CHECK(contains(text, "x .json:42:5: expected at least 1 endpoint_ejected of a [31m"));
+}
+
+TEST_CASE("expectations: a long lane is judged in one pass") {
+  Timeline timeline = handmade::brownout();
+  auto& lane = timeline.lanes[1].intervals;
+  lane.clear();
+  for (Nanos t = 0; t < 1'000'000; ++t) lane.push_back({t, t + 1, LaneState::healthy, {}});
+  CHECK(judged(state("healthy", SECOND, between(0, 1)), timeline).held);
+  CHECK_FALSE(judged(state("healthy", SECOND, between(0, 1.000001)), timeline).held);
+}

@@ -267,3 +267,23 @@ TEST_CASE("text_layout: wrapping, shortening and numbers") {
   CHECK(instant_text(31'250 * MS + 750'000) == "31.251 s");
   CHECK(instant_text(0) == "0.000 s");
 }
+
+TEST_CASE(
+    "writer_text: of very many upstreams those are drawn whose endpoints are, or whose breaker opened") {
+  Timeline timeline = handmade::brownout();
+  timeline.events.clear();
+  for (std::uint32_t i = 1; i <= 1000; ++i) {
+    timeline.upstream_names.push_back("u" + std::to_string(i));
+    timeline.lanes.push_back(handmade::endpoint("h:1", {{0, timeline.duration, LaneState::healthy, {}}}));
+    timeline.lanes.back().upstream = i;
+    timeline.breakers.push_back({i, {{0, timeline.duration, LaneState::closed, {}}}});
+  }
+  timeline.breakers[777].intervals = {{0, 5 * MS, LaneState::closed, {}},
+                                      {5 * MS, timeline.duration, LaneState::open, {}}};
+  const std::string text = text_of(timeline);
+  check_page(text);
+  CHECK(contains(text, "\nu22\n"));
+  CHECK_FALSE(contains(text, "\nu23\n"));
+  CHECK(contains(text, "\nu777\n  breaker   "));
+  CHECK(count_of(text, "  breaker   ") == 24);
+}

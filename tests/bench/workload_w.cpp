@@ -1,0 +1,83 @@
+// Workload W on halfopen: the production machines decide, timeline and series are recorded. Only simulate() is timed;
+// rounds, interleaving and medians are the driver's (run.py).
+//
+//   workload_w <endpoints> [seconds] [seed]   ->  {"n":4,"requests":120321,"wall_s":0.021,"fingerprint":"…"}
+//   workload_w <endpoints> … --scenario       the scenario instead, for `halfopen run`
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/number_format.hpp"
+#include "sim/scenario_json.hpp"
+#include "sim/simulation.hpp"
+#include "sim/writer_parts.hpp"
+
+namespace {
+
+using namespace halfopen;
+
+constexpr std::uint64_t RATE_PER_ENDPOINT = 250;
+
+std::string address(std::uint64_t i) { return "10.0." + std::to_string(i / 250) + "." + std::to_string(i % 250 + 1); }
+
+// Every setting of W is written out, so that no change of a default changes the workload.
+std::string scenario_of(std::uint64_t n, std::uint64_t seconds, std::uint64_t seed) {
+  std::string endpoints;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    endpoints += std::string(i == 0 ? "" : ", ") + R"({"address": ")" + address(i) + R"(", "port": 8080})";
+  }
+  return R"({
+  "name": "workload-w", "question": "How fast is workload W?",
+  "seed": )" + std::to_string(seed) + R"(, "duration_ms": )" + std::to_string(1000 * seconds) + R"(, "sample_ms": 1000,
+  "upstreams": [{
+    "name": "api", "load_balancer": "round_robin",
+    "endpoints": [)" + endpoints + R"(],
+    "health": {"window_ms": 60000, "consecutive_failures": 5, "failure_ratio": 0.5, "failure_min_volume": 20,
+               "eject_ms": 30000, "half_open_probes": 1}
+  }],
+  "endpoints": {
+    "*": {"latency": {"exponential": {"mean_ms": 20}}},
+    ")" + address(0) + R"(:8080": {"faults": [{"from_ms": 30000, "to_ms": 60000, "error": {"ratio": 0.6, "status": 503}}]}
+  },
+  "traffic": [{"upstream": "api", "arrivals": "poisson", "rate_rps": )" + std::to_string(RATE_PER_ENDPOINT * n) + R"(}]
+}
+)";
+}
+
+int run(const std::string& text, std::uint64_t n) {
+  const sim::Loaded loaded = sim::load_scenario_text(text, "workload-w");
+  for (const sim::Mistake& mistake : loaded.mistakes) std::fprintf(stderr, "%s\n", mistake.text().c_str());
+  if (!loaded.scenario) return 2;
+  const auto start = std::chrono::steady_clock::now();
+  const sim::Timeline timeline = sim::simulate(*loaded.scenario);
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+  std::printf("{\"n\":%llu,\"requests\":%llu,\"wall_s\":%.6f,\"fingerprint\":\"%s\",\"failures\":%llu,\"ejections\":%llu}\n",
+              static_cast<unsigned long long>(n), static_cast<unsigned long long>(timeline.summary.requests), wall.count(),
+              sim::hex16(sim::fingerprint(timeline)).c_str(), static_cast<unsigned long long>(timeline.summary.failures),
+              static_cast<unsigned long long>(timeline.summary.ejections));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::uint64_t> numbers;
+  bool only_show = false;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) == "--scenario") only_show = true;
+    else numbers.push_back(std::strtoull(argv[i], nullptr, 10));
+  }
+  const auto number = [&](std::size_t i, std::uint64_t otherwise) { return i < numbers.size() ? numbers[i] : otherwise; };
+  const std::uint64_t n = number(0, 4), seconds = number(1, 120), seed = number(2, 1);
+  if (n == 0 || n > 60'000 || seconds == 0) {
+    std::fputs("usage: workload_w <endpoints> [seconds] [seed] [--scenario]\n", stderr);
+    return 2;
+  }
+  const std::string text = scenario_of(n, seconds, seed);
+  if (!only_show) return run(text, n);
+  std::fputs(text.c_str(), stdout);
+}
