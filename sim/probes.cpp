@@ -95,6 +95,7 @@ void Probes::timed_out(std::uint32_t number) {
 void Probes::verdict(SlabRef ref, bool ok) {
   Loop& loop = loops_[ref.index];
   loop.job = {};
+  world_.record.probe(loop.lane, ok);
   loop.rule->verdict(*loop.tracker, world_.now, ok);
   sleep(ref);
 }

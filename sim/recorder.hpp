@@ -28,6 +28,12 @@ class Recorder final : public EventSink {
     ++lanes_now_[lane].attempts;
     bin_.fail_open_picks += fail_open;
   }
+  void probe(std::uint32_t lane, bool ok) {
+    ++timeline_.lanes[lane].probes;
+    timeline_.lanes[lane].failed_probes += !ok;
+  }
+  void reload() { timeline_.reloads.push_back(t_); }
+  void clock_step(const ClockStep& step) { timeline_.clock_steps.push_back(step); }
   void failure(std::uint32_t lane) { ++lanes_now_[lane].failures; }
   void retried() { ++bin_.retried; }
   void retry_denied() { ++summary_.retries_denied; }

@@ -88,9 +88,11 @@ class Simulation {
     switch (event.kind) {
       case EventKind::clock_step:
         world_.clock.step(scenario_.clock.steps[event.payload]);
+        if (!scenario_.clock.monotonic) world_.record.clock_step(scenario_.clock.steps[event.payload]);
         break;
       case EventKind::reload:
         world_.configure(scenario_.reloads[event.payload].upstreams);
+        world_.record.reload();
         probes_.respawn();
         break;
       case EventKind::fault_boundary: boundary(boundaries_[event.payload]); break;

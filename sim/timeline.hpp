@@ -40,6 +40,7 @@ struct EndpointLane {
   std::vector<std::uint64_t> attempts, failures;  // per bin
   std::vector<std::int8_t> state;                 // LaneState at the bin's end; -1: not configured
   std::uint64_t total_attempts = 0, total_failures = 0, ejections = 0;
+  std::uint64_t probes = 0, failed_probes = 0;  // with a verdict
 };
 
 struct BreakerLane {
@@ -85,6 +86,8 @@ struct Timeline {
   std::vector<EndpointLane> lanes;  // by first appearance
   std::vector<BreakerLane> breakers;
   std::vector<FaultLane> faults;
+  std::vector<Nanos> reloads;          // when; they emit nothing themselves
+  std::vector<ClockStep> clock_steps;  // those that the machines' clock obeyed
   Series series;
   Summary summary;
 };

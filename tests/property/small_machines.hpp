@@ -84,8 +84,8 @@ struct HealthMachine {
     const bool candidate = health.is_candidate(params, Instant{now});
     refused_early = standing && !candidate;
     if (!candidate || !take) return;
-    const auto ticket = health.select();
-    if (ticket && ticket->took_slot()) held.push_back(*ticket), granted = true;
+    Ticket ticket;
+    if (health.select(ticket) && ticket.took_slot()) held.push_back(ticket), granted = true;
   }
   void perform(int operation) {
     switch (operation) {

@@ -219,7 +219,7 @@ TEST_CASE("capacity: a probe queues as traffic does, and holds its place when it
   requests_at(scenario, {0, 14});
   const Timeline timeline = simulate(scenario);
   // The probe of 5 would be answered at 20 and is given up at 13.
-  CHECK(events_of(timeline).substr(0, 43) == "13 a:1 endpoint_ejected consecutive_failure");
+  CHECK(events_of(timeline).starts_with("13 a:1 endpoint_ejected consecutive_failures"));
   CHECK(when(timeline.series.ok) == "10 30");
 }
 
@@ -232,7 +232,7 @@ TEST_CASE("capacity: a probe whose own concurrency has room still waits behind a
   const Timeline timeline = simulate(scenario);
   CHECK(when(timeline.series.ok) == "10 20");
   // In at 5 it would have passed at 15; in at 10, behind the queue, it is too late at 17.
-  CHECK(events_of(timeline).substr(0, 43) == "17 a:1 endpoint_ejected consecutive_failure");
+  CHECK(events_of(timeline).starts_with("17 a:1 endpoint_ejected consecutive_failures"));
 }
 
 TEST_CASE("capacity: a tcp probe needs no place") {

@@ -56,6 +56,12 @@ BreakerParams breaker_params() {
   return params;
 }
 
+// What a pick does: the question, then the choice.
+bool ask_and_select(EndpointHealth& health, const HealthParams& params) {
+  Ticket ticket;
+  return health.is_candidate(params, Instant{1100}) && health.select(ticket);
+}
+
 TEST_CASE("stress: threads that race on one expired ejection get exactly as many trials as granted") {
   const HealthParams params = health_params();
   std::optional<EndpointHealth> health;
@@ -70,7 +76,7 @@ TEST_CASE("stress: threads that race on one expired ejection get exactly as many
       [&](int thread) {
         for (int i = 0; i < 2; ++i) {
           if (thread % 2 == 0) granted.fetch_add(health->acquire(params, Instant{1100}));
-          else granted.fetch_add(health->is_candidate(params, Instant{1100}) && health->select());
+          else granted.fetch_add(ask_and_select(*health, params));
         }
       },
       [&] { wrong += granted != TRIALS || health->snapshot().slots != 0; });
@@ -127,12 +133,12 @@ TEST_CASE("stress: abandoned trials come back to the endpoint, one each, while o
       [&](int thread) {
         for (int i = 0; i < 6; ++i) {
           if (!health->is_candidate(params, Instant{1100})) continue;
-          const auto ticket = health->select();
-          if (!ticket) continue;
+          Ticket ticket;
+          if (!health->select(ticket)) continue;
           trials.started();
           if (thread == 0 && i == 5) continue;  // this one stays under way
           trials.ending();
-          health->give_back(*ticket);
+          health->give_back(ticket);
         }
       },
       [&] { wrong += health->snapshot().slots + trials.count() != TRIALS; });

@@ -23,7 +23,8 @@ namespace {
 
 using testing::Dice;
 
-constexpr int TRAFFIC_THREADS = 3, ATTEMPTS_EACH = 25000, MOST_RELOADS = 3000;
+// Traffic goes on until both are reached, but not beyond MOST_ATTEMPTS, should reloads starve.
+constexpr int TRAFFIC_THREADS = 3, LEAST_ATTEMPTS = 25000, LEAST_RELOADS = 400, MOST_ATTEMPTS = 500000;
 constexpr std::uint32_t TRIALS = 2;
 
 // Counts what it is told, by type, and hands it on to the bounded queue.
@@ -69,7 +70,7 @@ UpstreamConfig random_config(Dice& dice) {
 struct Storm {
   CountingSink sink;
   std::atomic<std::uint64_t> clock{1000};
-  std::atomic<int> traffic_left{TRAFFIC_THREADS};
+  std::atomic<int> traffic_left{TRAFFIC_THREADS}, reloads_done{0};
   std::unique_ptr<Upstream> upstream;
   std::atomic<std::uint64_t> taken{0}, trials{0};
   // Of the reloading thread; all that ever were.
@@ -109,7 +110,7 @@ struct Storm {
     std::vector<Upstream::Dispatch> open;
     std::vector<Upstream::Body> bodies;
     const std::string key = "10.0.0." + std::to_string(seed);
-    for (int i = 0; i < ATTEMPTS_EACH; ++i) {
+    for (int i = 0; i < LEAST_ATTEMPTS || (i < MOST_ATTEMPTS && reloads_done < LEAST_RELOADS); ++i) {
       if (dice.one_in(8)) clock.fetch_add(1, std::memory_order_relaxed);
       auto admission = upstream->admit(now(), AttemptKind::first);
       if (dice.one_in(20)) continue;  // admitted, or not, and gone
@@ -127,10 +128,10 @@ struct Storm {
 
   void reloads() {
     Dice dice(7);
-    for (int i = 0; i < MOST_RELOADS && going_on(); ++i) {
+    for (; going_on() && reloads_done < 10 * LEAST_RELOADS; ++reloads_done) {
       upstream->reload(random_config(dice), now());
       remember();
-      for (int pause = 0; pause < 20; ++pause) std::this_thread::yield();
+      std::this_thread::yield();
     }
   }
 
