@@ -31,9 +31,9 @@ class BucketWindow {
 
   // Counts one observation at `now` (or at the newest stamp, if that is later).
   void append(Instant now, Kind kind) {
-    if (newest_ < keep_from_) flush();  // all of it has aged: it must not lend its stamp
+    if (newest_ < keep_from_) [[unlikely]] flush();  // all of it has aged: it must not lend its stamp
     if (size_ != 0 && now.ms <= newest_ && join_newest(kind)) return;
-    if (size_ == capacity_) make_room();
+    if (size_ == capacity_) [[unlikely]] make_room();
     newest_ = size_ != 0 && newest_ > now.ms ? newest_ : now.ms;
     ring_[(head_ + size_) & (capacity_ - 1)] = {newest_, kind == Kind::first ? 1U : 0U, kind == Kind::second ? 1U : 0U};
     ++size_;
@@ -96,8 +96,8 @@ class BucketWindow {
     return left;
   }
 
-  // Carries out the drops.
-  void flush() {
+  // Carries out the drops. Out of line, so that an append stays a few instructions.
+  [[gnu::noinline]] void flush() {
     if (newest_ < keep_from_) {
       head_ = size_ = 0;
       counts_ = {};
@@ -113,7 +113,7 @@ class BucketWindow {
   }
 
   // Flushing a sixteenth free pays for itself; less, and the ring doubles. So 60,000 buckets fit into 2^16 places.
-  void make_room() {
+  [[gnu::noinline]] void make_room() {
     flush();
     if (size_ >= capacity_ - capacity_ / 16) grow();
   }

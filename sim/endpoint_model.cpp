@@ -8,6 +8,15 @@
 #include "sim/latency.hpp"
 
 namespace halfopen::sim {
+namespace {
+
+// How much of a latency fault counts yet: all of it without a ramp, or after it.
+double ramped(const Fault& fault, const LatencyFault& slow, Nanos t) {
+  const Nanos since = t - fault.from;
+  return since < slow.ramp ? static_cast<double>(since) / static_cast<double>(slow.ramp) : 1.0;
+}
+
+}  // namespace
 
 EndpointModel::EndpointModel(const ServerModel& model, std::uint64_t seed)
     : model_(&model), flaps_(model.faults.size()), scripted_(model.faults.size(), 0) {
@@ -103,23 +112,19 @@ bool EndpointModel::script_decides(Nanos t, const AttemptKey& key, ServerAnswer&
   return decided;
 }
 
-// (3) The draw, times all factors in file order, plus all adds.
+// (3) The draw, times all factors in file order, then plus the adds in file order.
 double EndpointModel::latency_ms(Nanos t, const AttemptKey& key, const Stream& service) const {
   double ms = draw_ms(model_->latency, service.unit(key.index, 0, key.attempt, key.entry, key.kind()));
-  double adds = 0;
   for (const Fault& fault : model_->faults) {
     if (!active(fault, t) || !in_scope(fault, key.probe)) continue;
     if (const auto* brownout = std::get_if<BrownoutFault>(&fault.kind)) ms *= brownout->latency_factor;
-    const auto* slow = std::get_if<LatencyFault>(&fault.kind);
-    if (slow == nullptr) continue;
-    double part = 1;
-    if (slow->ramp > 0 && t - fault.from < slow->ramp) {
-      part = static_cast<double>(t - fault.from) / static_cast<double>(slow->ramp);
-    }
-    ms *= 1 + (slow->factor - 1) * part;
-    adds += slow->add_ms * part;
+    if (const auto* slow = std::get_if<LatencyFault>(&fault.kind)) ms *= 1 + (slow->factor - 1) * ramped(fault, *slow, t);
   }
-  return ms + adds;
+  for (const Fault& fault : model_->faults) {
+    const auto* slow = std::get_if<LatencyFault>(&fault.kind);
+    if (slow != nullptr && active(fault, t) && in_scope(fault, key.probe)) ms += slow->add_ms * ramped(fault, *slow, t);
+  }
+  return ms;
 }
 
 bool EndpointModel::hits(std::uint32_t fault, double ratio, const AttemptKey& key) const {

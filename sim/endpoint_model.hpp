@@ -52,7 +52,7 @@ class EndpointModel {
   // A flap moves by its boundaries, not by asking: phase 0 is up and begins at the fault's `from`.
   struct Flap {
     bool down = false;
-    std::uint64_t phase = 0;
+    std::uint64_t next_phase = 0;
   };
   Flap& flap(std::uint32_t fault) { return flaps_[fault]; }
   // How long phase `phase` of a flap lasts.

@@ -5,39 +5,51 @@
 
 namespace halfopen::sim {
 
-void EventQueue::choose_top() {
-  // The next bucket is sorted when nothing is due before it, and not earlier: what still comes in before it
-  // would all go through the heap.
-  while (due_.empty() && in_wheel_ != 0 && (heap_.empty() || bucket_of(heap_[0].at) >= next_bucket_)) load_due();
-  if (due_.empty() && heap_.empty()) {
+void EventQueue::take_from_elsewhere() {
+  if (size_ == 0) {
     top_ = Entry{};
     return;
   }
-  top_from_heap_ = due_.empty() || (!heap_.empty() && before(heap_[0], due_.back()));
-  top_ = top_from_heap_ ? heap_[0] : due_.back();
+  // The next bucket is opened when nothing is due before it, and no earlier: what still comes in before it would
+  // all go through the heap.
+  if (due_.empty() && in_wheel_ != 0 && (heap_.empty() || bucket_of(heap_[0].at) >= next_bucket_)) {
+    if (take_from_wheel()) return;
+  }
+  if (!due_.empty() && (heap_.empty() || before(due_.back(), heap_[0]))) {
+    top_ = due_.back();
+    due_.pop_back();
+    return;
+  }
+  top_ = heap_[0];
+  pop_heap();
   // An idle wheel follows the time, or all that comes would be too far for it.
   if (in_wheel_ == 0 && due_.empty()) current_ = std::max(current_, bucket_of(top_.at));
 }
 
-void EventQueue::load_due() {
+// Opens the next bucket. True if it held just the next event, which then went straight to top_.
+bool EventQueue::take_from_wheel() {
   current_ = next_bucket_;
-  const auto place = static_cast<std::uint32_t>(current_ % BUCKETS);
-  for (std::uint32_t node = heads_[place]; node != NONE;) {
-    due_.push_back(nodes_[node].entry);
+  const auto bin = static_cast<std::uint32_t>(current_ % BUCKETS);
+  std::uint32_t node = heads_[bin];
+  heads_[bin] = NONE;
+  occupied_[bin / 64] &= ~(std::uint64_t{1} << (bin % 64));
+  ++loads_;
+  std::uint32_t loaded = 0;
+  const bool alone = nodes_[node].next == NONE && (heap_.empty() || before(nodes_[node].entry, heap_[0]));
+  if (alone) top_ = nodes_[node].entry;
+  while (node != NONE) {
+    if (!alone) due_.push_back(nodes_[node].entry);
     const std::uint32_t next = nodes_[node].next;
     nodes_[node].next = free_node_;
     free_node_ = node;
     node = next;
+    ++loaded;
   }
-  heads_[place] = NONE;
-  occupied_[place / 64] &= ~(std::uint64_t{1} << (place % 64));
-  in_wheel_ -= due_.size();
-  ++loads_;
-  loaded_ += static_cast<std::uint32_t>(due_.size());
-  if (due_.size() > 1) {
-    std::sort(due_.begin(), due_.end(), [](const Entry& a, const Entry& b) { return before(b, a); });
-  }
+  in_wheel_ -= loaded;
+  loaded_ += loaded;
   next_bucket_ = in_wheel_ == 0 ? NO_BUCKET : first_occupied();
+  if (loaded > 1) std::sort(due_.begin(), due_.end(), [](const Entry& a, const Entry& b) { return before(b, a); });
+  return alone;
 }
 
 // The first occupied bucket after current_; there is one.
@@ -72,6 +84,8 @@ void EventQueue::rebuild(int shift) {
     for (std::uint32_t node = head; node != NONE; node = nodes_[node].next) all.push_back(nodes_[node].entry);
     head = NONE;
   }
+  if (size_ != 0) all.push_back(top_);
+  const std::uint64_t now = size_ != 0 ? top_.at : 0;
   occupied_.fill(0);
   nodes_.clear();
   free_node_ = NONE;
@@ -80,7 +94,7 @@ void EventQueue::rebuild(int shift) {
   in_wheel_ = size_ = 0;
   next_bucket_ = NO_BUCKET;
   shift_ = shift;
-  current_ = top_.at == NEVER ? 0 : bucket_of(top_.at);
+  current_ = bucket_of(now);
   cancelled_ = 0;
   for (const Entry& entry : all) {
     if (cancelled(entry)) {
@@ -88,10 +102,10 @@ void EventQueue::rebuild(int shift) {
       continue;
     }
     ++size_;
-    place(entry);
+    place(entry.at, entry.order, entry.payload, entry.slot);
   }
   pushes_ = far_ = late_ = loads_ = loaded_ = 0;
-  choose_top();
+  take_from_elsewhere();
 }
 
 void EventQueue::push_heap(const Entry& entry) {

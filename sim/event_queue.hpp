@@ -9,6 +9,7 @@
 // are swept when they outnumber the living.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -59,26 +60,27 @@ class EventQueue {
   EventKind next_kind() const { return kind_of(top_); }
 
   // Events of one kind at one instant come in the order of their scheduling …
-  void schedule(Nanos at, EventKind kind, std::uint32_t payload) { push({at, order(kind, sequence_++), payload, NONE}); }
+  void schedule(Nanos at, EventKind kind, std::uint32_t payload) { push(at, order(kind, sequence_++), payload, NONE); }
 
   // … or in the order of a sequence of the caller's (below 2^56), for kinds that have an order of their own.
   void schedule(Nanos at, EventKind kind, std::uint32_t payload, std::uint64_t sequence) {
-    push({at, order(kind, sequence), payload, NONE});
+    push(at, order(kind, sequence), payload, NONE);
   }
 
   // The same, for an event that may be called off.
   EventId schedule_cancellable(Nanos at, EventKind kind, std::uint32_t payload) {
     const std::uint32_t slot = take_slot();
-    push({at, order(kind, sequence_++), payload, slot});
+    push(at, order(kind, sequence_++), payload, slot);
     return {slot, slots_[slot].stamp};
   }
 
   // Removes and returns the next event. Not when empty.
   Next pop() {
-    const Entry entry = top_;
-    if (entry.slot != NONE) free_slot(entry.slot);
-    remove_top();
-    return {entry.at, kind_of(entry), entry.payload};
+    const Next next{top_.at, kind_of(top_), top_.payload};
+    if (top_.slot != NONE) free_slot(top_.slot);
+    --size_;
+    take_top();
+    return next;
   }
 
   // Harmless when the event has happened or was cancelled before.
@@ -117,10 +119,11 @@ class EventQueue {
   }
   static EventKind kind_of(const Entry& entry) { return static_cast<EventKind>(entry.order >> KIND_SHIFT); }
 
-  static bool before(const Entry& a, const Entry& b) {
+  static bool before(Nanos at, std::uint64_t order, const Entry& other) {
     __extension__ typedef unsigned __int128 Key;  // one comparison without a branch
-    return ((Key{a.at} << 64) | a.order) < ((Key{b.at} << 64) | b.order);
+    return ((Key{at} << 64) | order) < ((Key{other.at} << 64) | other.order);
   }
+  static bool before(const Entry& a, const Entry& b) { return before(a.at, a.order, b); }
 
   std::uint64_t bucket_of(Nanos at) const { return at >> shift_; }
   bool cancelled(const Entry& entry) const { return entry.slot != NONE && !slots_[entry.slot].pending; }
@@ -145,68 +148,73 @@ class EventQueue {
     free_slot_ = slot;
   }
 
-  void push(const Entry& entry) {
-    ++size_;
-    place(entry);
-    if (size_ == 1 || before(entry, top_)) find_top();
-    if (++pushes_ == REVIEW_AFTER) review();
+  // Scalars, not an Entry: one that was stored by its members and is loaded whole a moment later stalls.
+  void push(Nanos at, std::uint64_t order, std::uint32_t payload, std::uint32_t slot) {
+    if (size_++ == 0) {
+      top_ = {at, order, payload, slot};
+      current_ = std::max(current_, bucket_of(at));
+    } else if (before(at, order, top_)) {
+      push_heap(top_);
+      top_ = {at, order, payload, slot};
+    } else {
+      place(at, order, payload, slot);
+    }
+    if (++pushes_ == REVIEW_AFTER) [[unlikely]] review();
   }
 
-  void place(const Entry& entry) {
-    const std::uint64_t bucket = bucket_of(entry.at);
+  void place(Nanos at, std::uint64_t order, std::uint32_t payload, std::uint32_t slot) {
+    const std::uint64_t bucket = bucket_of(at);
     if (bucket > current_ && bucket - current_ < BUCKETS) {
-      put_in_wheel(entry, bucket);
+      put_in_wheel(bucket, at, order, payload, slot);
     } else {
       ++(bucket > current_ ? far_ : late_);
-      push_heap(entry);
+      push_heap({at, order, payload, slot});
     }
   }
 
-  void put_in_wheel(const Entry& entry, std::uint64_t bucket) {
-    std::uint32_t node = free_node_;
-    if (node == NONE) {
-      node = static_cast<std::uint32_t>(nodes_.size());
+  void put_in_wheel(std::uint64_t bucket, Nanos at, std::uint64_t order, std::uint32_t payload, std::uint32_t slot) {
+    std::uint32_t number = free_node_;
+    if (number == NONE) {
+      number = static_cast<std::uint32_t>(nodes_.size());
       nodes_.emplace_back();
     } else {
-      free_node_ = nodes_[node].next;
+      free_node_ = nodes_[number].next;
     }
-    const auto place = static_cast<std::uint32_t>(bucket % BUCKETS);
-    nodes_[node].entry = entry;
-    nodes_[node].next = heads_[place];
-    heads_[place] = node;
-    occupied_[place / 64] |= std::uint64_t{1} << (place % 64);
+    const auto bin = static_cast<std::uint32_t>(bucket % BUCKETS);
+    Node& node = nodes_[number];
+    node.entry.at = at;
+    node.entry.order = order;
+    node.entry.payload = payload;
+    node.entry.slot = slot;
+    node.next = heads_[bin];
+    heads_[bin] = number;
+    occupied_[bin / 64] |= std::uint64_t{1} << (bin % 64);
     ++in_wheel_;
     if (bucket < next_bucket_) next_bucket_ = bucket;
   }
 
-  void remove_top() {
-    remove_current_top();
-    --size_;
-    find_top();
-  }
-
-  void remove_current_top() {
-    if (top_from_heap_) pop_heap();
-    else due_.pop_back();
+  // The next event leaves its place and becomes top_.
+  void take_top() {
+    if (!due_.empty() && (heap_.empty() || before(due_.back(), heap_[0]))) {
+      top_ = due_.back();
+      due_.pop_back();
+    } else {
+      take_from_elsewhere();
+    }
+    if (cancelled_ != 0) skip_cancelled();
   }
 
   void skip_cancelled() {
     while (size_ != 0 && cancelled_ != 0 && cancelled(top_)) {
       free_slot(top_.slot);
       --cancelled_;
-      remove_current_top();
       --size_;
-      choose_top();
+      take_from_elsewhere();
     }
   }
 
-  void find_top() {
-    choose_top();
-    if (cancelled_ != 0) skip_cancelled();
-  }
-
-  void choose_top();     // the lesser of the due bucket's and the heap's first
-  void load_due();       // sorts the next bucket of the wheel
+  void take_from_elsewhere();  // the lesser of the due bucket's, the wheel's and the heap's first
+  bool take_from_wheel();
   std::uint64_t first_occupied() const;
   void review();         // are the buckets too wide or too narrow?
   void rebuild(int shift);
@@ -218,9 +226,8 @@ class EventQueue {
   static constexpr std::uint32_t REVIEW_AFTER = 4096;
   static constexpr std::uint64_t NO_BUCKET = ~std::uint64_t{0};
 
-  Entry top_;
-  bool top_from_heap_ = false;
-  std::size_t size_ = 0;
+  Entry top_;                // the next event, in none of the places below
+  std::size_t size_ = 0;     // top_ included
   std::vector<Entry> due_;   // of bucket current_, the next one last
   std::vector<Entry> heap_;  // late and far ones
   std::uint64_t current_ = 0;

@@ -31,13 +31,13 @@ std::string counts_text(Rule rule, const Because& because) {
   const std::string window = window_text(because);
   if (rule == Rule::consecutive_failures) {
     std::string out =
-        fmt::format("{} in a row, limit {}", plural(because.streak, "failure"), because.threshold);
+        fmt::format("{} in a row, limit {}", plural(because.streak, "failure"), grouped(because.threshold));
     if (judged_by_probes(because)) out += " (active health)";
     return window.empty() ? out : out + "; " + window;
   }
   if (rule == Rule::half_open_probe_failed) return "a trial failed";
   return fmt::format("{}, limit {} from {}; streak {} of {}", window, limit_text(because.limit),
-                     grouped(because.min_volume), because.streak, because.threshold);
+                     grouped(because.min_volume), grouped(because.streak), grouped(because.threshold));
 }
 
 std::string put_out_text(const char* verb, const char* how_long, const TimelineEvent& event) {
@@ -55,18 +55,12 @@ std::string recovered_text(const TimelineEvent& event) {
     case Via::half_open_probe: return "recovered: a trial succeeded";
     case Via::active_probe:
       return fmt::format("recovered: {} in a row succeeded, limit {}",
-                         plural(event.because.successes, "probe"), event.because.threshold);
+                         plural(event.because.successes, "probe"), grouped(event.because.threshold));
     case Via::fail_open: return "recovered: it answered a fail-open pick";
     case Via::late_report: return "recovered: a late answer from before the ejection";
     case Via::none: break;
   }
   return "recovered";
-}
-
-std::string closed_text(const Because& because) {
-  const std::string window = window_text(because);
-  return window.empty() ? "closed: a trial succeeded"
-                        : "closed: a trial succeeded; " + window + " in the window";
 }
 
 }  // namespace
@@ -107,9 +101,16 @@ std::string reason_text(const TimelineEvent& event) {
     case EventType::endpoint_half_open:
     case EventType::breaker_half_open: return trials_text(event.because);
     case EventType::endpoint_recovered: return recovered_text(event);
-    case EventType::breaker_closed: return closed_text(event.because);
+    // What its window held does not matter any more: closing has emptied it.
+    case EventType::breaker_closed: return "closed: a trial succeeded";
   }
   return "";
+}
+
+std::string clock_step_text(const ClockStep& step) {
+  const bool back = step.by_ms < 0;
+  const auto length = static_cast<Nanos>(back ? -step.by_ms : step.by_ms) * NANOS_PER_MS;
+  return fmt::format("clock stepped {} {}", back ? "back" : "forward", length_text(length));
 }
 
 std::string event_text(const Timeline& timeline, const TimelineEvent& event) {

@@ -17,6 +17,9 @@ std::string subject_text(const Timeline& timeline, const TimelineEvent& event);
 // "ejected: 21 of 42 failed (50 %), limit 50 % from 20; streak 2 of 5; out for 30 s"
 std::string reason_text(const TimelineEvent& event);
 
+// "clock stepped back 5 s"
+std::string clock_step_text(const ClockStep& step);
+
 // "at 31.251 s: 10.0.0.1:8080 ejected: …"
 std::string event_text(const Timeline& timeline, const TimelineEvent& event);
 

@@ -89,7 +89,19 @@ bool begins_with(const std::vector<std::string>& longer, const std::vector<std::
   return shorter.size() <= longer.size() && std::equal(shorter.begin(), shorter.end(), longer.begin());
 }
 
-std::string move_value(Json& root, const PatchOp& op) {
+// A copy into itself doubles, and forty such operations would fill any memory: what patches add is counted,
+// and once they have added too much nothing more is even looked at.
+std::string too_big(const PatchOp& op, const Json& added, std::size_t& room) {
+  const std::size_t grown = room == 0 ? 1 : count_values(added, room + 1);
+  if (grown > room) {
+    room = 0;
+    return "the patches of this scenario add too many values: state the configuration in full instead";
+  }
+  room -= grown;
+  return op.path_steps.size() + depth_of(added) > MAX_DEPTH ? too_deep() : std::string();
+}
+
+std::string move_value(Json& root, const PatchOp& op, std::size_t& room) {
   if (op.from_steps == op.path_steps)
     return resolve(root, op.path_steps) == nullptr ? not_there(op.from) : "";
   if (begins_with(op.path_steps, op.from_steps)) {
@@ -98,23 +110,11 @@ std::string move_value(Json& root, const PatchOp& op) {
   Json taken;
   std::string wrong = take_out(root, op.from, op.from_steps, &taken);
   if (!wrong.empty()) return wrong;
-  if (op.path_steps.size() + depth_of(taken) > MAX_DEPTH) {
-    wrong = too_deep();
-  } else {
-    wrong = insert(root, op.path, op.path_steps, taken);
-  }
+  const bool deeper = op.path_steps.size() > op.from_steps.size();
+  if (deeper) wrong = too_big(op, taken, room);
+  if (wrong.empty()) wrong = insert(root, op.path, op.path_steps, taken);
   if (!wrong.empty()) insert(root, op.from, op.from_steps, taken);  // back to where it fitted before
   return wrong;
-}
-
-// A copy into itself doubles, and forty such operations would fill any memory: what patches add is counted.
-std::string too_big(const PatchOp& op, const Json& added, std::size_t& room) {
-  if (op.path_steps.size() + depth_of(added) > MAX_DEPTH) return too_deep();
-  const std::size_t grown = count_values(added, room + 1);
-  if (grown > room)
-    return "the patches of this scenario add too many values: state the configuration in full instead";
-  room -= grown;
-  return {};
 }
 
 std::string add_value(Json& root, const PatchOp& op, const Json& added, std::size_t& room) {
@@ -191,7 +191,7 @@ std::string apply_patch_op(Json& root, const PatchOp& op, std::size_t& room) {
     case PatchKind::add: return add_value(root, op, *op.value, room);
     case PatchKind::remove: return take_out(root, op.path, op.path_steps, nullptr);
     case PatchKind::replace: return replace_value(root, op, room);
-    case PatchKind::move: return move_value(root, op);
+    case PatchKind::move: return move_value(root, op, room);
     case PatchKind::copy: return copy_value(root, op, room);
     case PatchKind::test: return test_value(root, op);
   }

@@ -18,9 +18,9 @@ class LatencyHistogram {
  public:
   void add(Nanos latency) {
     const std::size_t part = part_of(latency / 1000);
-    if (part >= counts_.size()) counts_.resize(part + 1, 0);
+    if (part >= counts_.size()) [[unlikely]] counts_.resize(part + 1, 0);
     ++counts_[part];
-    lowest_ = std::min(lowest_, part);
+    if (part < lowest_) [[unlikely]] lowest_ = part;
     ++total_;
   }
 

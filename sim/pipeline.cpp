@@ -32,7 +32,6 @@ Pipeline::Entry::Entry(const Traffic& entry_traffic, std::uint64_t number, std::
       keys(seed, stream_name("key:", number)),
       abandons(seed, stream_name("abandon:", number)),
       jitter(seed, stream_name("retry-jitter:", number)) {
-  any = source.next(next);
   if (traffic.keys) key_shares = zipf_shares(*traffic.keys);
 }
 
@@ -41,26 +40,22 @@ Pipeline::Pipeline(World& world) : world_(world) {
   for (std::size_t i = 0; i < scenario.traffic.size(); ++i) {
     const std::uint32_t slot = world.upstream_index(scenario.traffic[i].upstream);
     entries_.push_back(std::make_unique<Entry>(scenario.traffic[i], i, scenario.seed, scenario.duration, slot));
+    if (entries_[i]->source.next(entries_[i]->next)) turns_.push_back({entries_[i]->next.at, static_cast<std::uint32_t>(i)});
   }
-  choose_next();
-}
-
-void Pipeline::choose_next() {
-  next_at_ = NEVER;
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (entries_[i]->any && entries_[i]->next.at < next_at_) {
-      next_at_ = entries_[i]->next.at;
-      next_entry_ = i;
-    }
-  }
+  std::make_heap(turns_.begin(), turns_.end(), later);
 }
 
 void Pipeline::arrive() {
-  const auto number = static_cast<std::uint32_t>(next_entry_);
+  const std::uint32_t number = turns_.front().entry;
   Entry& entry = *entries_[number];
   const Arrival arrival = entry.next;
-  entry.any = entry.source.next(entry.next);
-  choose_next();
+  std::pop_heap(turns_.begin(), turns_.end(), later);
+  if (entry.source.next(entry.next)) {
+    turns_.back().at = entry.next.at;
+    std::push_heap(turns_.begin(), turns_.end(), later);
+  } else {
+    turns_.pop_back();
+  }
 
   world_.record.request();
   const SlabRef ref = requests_.add();
@@ -98,18 +93,8 @@ void Pipeline::attempt(SlabRef ref, AttemptKind kind) {
   if (!admission.allowed()) return end_fast(ref, kind);
   if (kind == AttemptKind::first) world_.record.admitted();
 
-  PickInput input;
-  std::string key;
-  if (admission.wants_words()) {
-    const auto words = slot.balance.words(request.index, 0, request.retries, request.entry);
-    input.x0 = words[0];
-    input.x1 = words[1];
-  }
-  if (admission.wants_key() && entry.traffic.keys) {
-    key = key_of(request);
-    input.key = key;
-  }
-  request.dispatch = admission.pick(world_.now, input);
+  request.dispatch = admission.wants_words() || admission.wants_key() ? pick_with_luck(request, slot, admission)
+                                                                      : admission.pick(world_.now);
   if (!request.dispatch) return end_fast(ref, kind);
   request.lane = slot.lane_of[request.dispatch.index()];
   world_.record.attempt(request.lane, request.dispatch.fail_open());
@@ -117,6 +102,21 @@ void Pipeline::attempt(SlabRef ref, AttemptKind kind) {
   const Lane& lane = world_.lanes[request.lane];
   const AttemptKey draw{request.index, request.retries, request.entry, false, false};
   send(ref, world_.farm.endpoint(lane.server).judge(world_.t, draw, lane.service));
+}
+
+BasicDispatch<Single> Pipeline::pick_with_luck(const Request& request, const UpstreamSlot& slot,
+                                               BasicAdmission<Single>& admission) {
+  PickInput input;
+  std::string key;
+  if (admission.wants_words()) {
+    const auto words = slot.balance.words(request.index, 0, request.retries, request.entry);
+    input.x0 = words[0];
+    input.x1 = words[1];
+  } else if (entries_[request.entry]->traffic.keys) {
+    key = key_of(request);
+    input.key = key;
+  }
+  return admission.pick(world_.now, input);
 }
 
 // Hands the attempt to its server and sets the bound on its answer. A server that nothing can hold up answers at a time
@@ -179,6 +179,7 @@ void Pipeline::answer(SlabRef ref) {
   auto body = request.dispatch.report(world_.now, request.outcome);
   request.job = {};
   if (request.truncated) {
+    if (!request.outcome.is_failure()) world_.record.failure(request.lane);
     body.broken(world_.now);
     return end(ref, false);
   }

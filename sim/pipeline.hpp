@@ -17,7 +17,7 @@ class Pipeline {
   explicit Pipeline(World& world);
 
   // The next arrival of any entry, by (time, entry, request). NEVER when there are none left.
-  Nanos next_arrival() const { return next_at_; }
+  Nanos next_arrival() const { return turns_.empty() ? NEVER : turns_.front().at; }
   void arrive();
 
   // The payload of a request's events is its place; they are cancelled when it ends.
@@ -34,10 +34,15 @@ class Pipeline {
     std::uint32_t upstream;
     ArrivalSource source;
     Arrival next;
-    bool any = false;
     Stream keys, abandons, jitter;
     std::vector<double> key_shares;  // cumulative, by client
   };
+
+  struct Turn {
+    Nanos at;
+    std::uint32_t entry;
+  };
+  static bool later(const Turn& a, const Turn& b) { return a.at != b.at ? a.at > b.at : a.entry > b.entry; }
 
   struct Request {
     std::uint64_t index = 0;
@@ -54,7 +59,6 @@ class Pipeline {
     EventId answer, timeout, departure, retry;
   };
 
-  void choose_next();
   void attempt(SlabRef ref, AttemptKind kind);
   void send(SlabRef ref, const ServerAnswer& answer);
   void send_to_tracked(SlabRef ref, const ServerAnswer& answer);
@@ -62,13 +66,14 @@ class Pipeline {
   void end(SlabRef ref, bool whole_body);
   void end_fast(SlabRef ref, AttemptKind kind);
   void remove(SlabRef ref);
+  BasicDispatch<Single> pick_with_luck(const Request& request, const UpstreamSlot& slot,
+                                       BasicAdmission<Single>& admission);
   std::string key_of(const Request& request) const;
 
   World& world_;
   std::vector<std::unique_ptr<Entry>> entries_;
   Slab<Request> requests_;
-  Nanos next_at_ = NEVER;
-  std::size_t next_entry_ = 0;
+  std::vector<Turn> turns_;  // a heap: whose arrival is next
 };
 
 }  // namespace halfopen::sim

@@ -50,9 +50,8 @@ class Simulation {
 
   void schedule_the_known() {
     EventQueue& queue = world_.queue;
-    for (std::uint32_t i = 0; i < scenario_.clock.steps.size(); ++i) {
-      queue.schedule(scenario_.clock.steps[i].at, EventKind::clock_step, i);
-    }
+    const auto& steps = world_.clock.steps();
+    for (std::uint32_t i = 0; i < steps.size(); ++i) queue.schedule(steps[i].at, EventKind::clock_step, i);
     for (std::uint32_t i = 0; i < scenario_.reloads.size(); ++i) {
       queue.schedule(scenario_.reloads[i].at, EventKind::reload, i);
     }
@@ -65,37 +64,33 @@ class Simulation {
     const ServerModel& model = scenario_.servers[server];
     for (std::uint32_t n = 0; n < model.faults.size(); ++n) {
       const Fault& fault = model.faults[n];
-      if (std::holds_alternative<FlapFault>(fault.kind)) {
-        schedule_boundary(server, n, 0, fault.from);
-        if (fault.to != NEVER) schedule_boundary(server, n, FLAP_ENDS, fault.to);
-      } else if (std::holds_alternative<DownFault>(fault.kind) || model.capacity) {
-        schedule_boundary(server, n, 0, fault.from);
-        if (fault.to != NEVER) schedule_boundary(server, n, 1, fault.to);
-      }
+      const bool moves = std::holds_alternative<FlapFault>(fault.kind) || std::holds_alternative<DownFault>(fault.kind);
+      if (!moves && !model.capacity) continue;
+      boundaries_.push_back({server, n, false});
+      boundaries_.push_back({server, n, true});
+      schedule_boundary(boundaries_.size() - 2, fault.from);
+      if (fault.to != NEVER) schedule_boundary(boundaries_.size() - 1, fault.to);
     }
   }
 
-  // Boundaries at one instant go by (endpoint, fault, phase).
-  void schedule_boundary(std::uint32_t server, std::uint32_t fault, std::uint64_t phase, Nanos at) {
-    const auto boundary = static_cast<std::uint32_t>(boundaries_.size());
-    boundaries_.push_back({server, fault, phase});
-    const std::uint64_t place = (std::uint64_t{server} << 36) | (std::uint64_t{fault} << 24);
-    world_.queue.schedule(at, EventKind::fault_boundary, boundary, place | std::min(phase, FLAP_ENDS));
+  // Boundaries at one instant go by (endpoint, fault, phase), as they stand in the list; of a fault's own only its next
+  // phase and its end can meet, and the end is the later.
+  void schedule_boundary(std::size_t number, Nanos at) {
+    world_.queue.schedule(at, EventKind::fault_boundary, static_cast<std::uint32_t>(number), number);
   }
 
   void handle(const EventQueue::Next& event) {
     world_.move_to(event.at);
     switch (event.kind) {
       case EventKind::clock_step:
-        world_.clock.step(scenario_.clock.steps[event.payload]);
-        if (!scenario_.clock.monotonic) world_.record.clock_step(scenario_.clock.steps[event.payload]);
+        if (world_.clock.take_step()) world_.record.clock_step(world_.clock.steps()[event.payload]);
         break;
       case EventKind::reload:
         world_.configure(scenario_.reloads[event.payload].upstreams);
         world_.record.reload();
         probes_.respawn();
         break;
-      case EventKind::fault_boundary: boundary(boundaries_[event.payload]); break;
+      case EventKind::fault_boundary: boundary(event.payload); break;
       case EventKind::completion:
         if (event.payload & DIRECT_ANSWER) pipeline_.answered(event.payload & ~DIRECT_ANSWER);
         else completed(event.payload);
@@ -123,33 +118,34 @@ class Simulation {
 
   struct Boundary {
     std::uint32_t server, fault;
-    std::uint64_t phase;
+    bool end;  // of the fault; otherwise its start, or the start of a flap's next phase
   };
 
-  void boundary(const Boundary boundary) {
-    const Fault& fault = scenario_.servers[boundary.server].faults[boundary.fault];
-    if (std::holds_alternative<FlapFault>(fault.kind)) flap(boundary, fault);
-    else if (std::holds_alternative<DownFault>(fault.kind) && boundary.phase == 0 && world_.t < fault.to) {
-      world_.farm.reset_in_service(boundary.server, fault.scope, world_.t);
+  void boundary(std::uint32_t number) {
+    const Boundary& at = boundaries_[number];
+    const ServerModel& model = scenario_.servers[at.server];
+    const Fault& fault = model.faults[at.fault];
+    if (std::holds_alternative<FlapFault>(fault.kind)) flap(number, fault);
+    else if (std::holds_alternative<DownFault>(fault.kind) && !at.end) {
+      world_.farm.reset_in_service(at.server, fault.scope, world_.t);
     }
-    if (scenario_.servers[boundary.server].capacity) world_.farm.boundary(boundary.server, world_.t);
+    if (model.capacity) world_.farm.boundary(at.server, world_.t);
   }
 
   // Phase 0 is up; each phase schedules the next. A down phase that the fault's end cuts short ends there.
-  void flap(const Boundary& boundary, const Fault& fault) {
-    EndpointModel& endpoint = world_.farm.endpoint(boundary.server);
-    EndpointModel::Flap& flap = endpoint.flap(boundary.fault);
-    flap.down = boundary.phase != FLAP_ENDS && boundary.phase % 2 == 1;
-    if (boundary.phase == FLAP_ENDS || world_.t >= fault.to) return;
-    flap.phase = boundary.phase;
-    const Nanos ends = world_.t + endpoint.phase_length(boundary.fault, boundary.phase);
-    if (ends < fault.to) schedule_boundary(boundary.server, boundary.fault, boundary.phase + 1, ends);
+  void flap(std::uint32_t number, const Fault& fault) {
+    const Boundary& at = boundaries_[number];
+    EndpointModel& endpoint = world_.farm.endpoint(at.server);
+    EndpointModel::Flap& flap = endpoint.flap(at.fault);
+    const std::uint64_t phase = flap.next_phase++;
+    flap.down = !at.end && phase % 2 == 1;
+    if (at.end) return;
+    const Nanos ends = world_.t + endpoint.phase_length(at.fault, phase);
+    if (ends < fault.to) schedule_boundary(number, ends);
     if (!flap.down) return;
-    world_.record.fault_active(boundary.server, boundary.fault, world_.t, std::min(ends, fault.to));
-    world_.farm.reset_in_service(boundary.server, fault.scope, world_.t);
+    world_.record.fault_active(at.server, at.fault, world_.t, std::min(ends, fault.to));
+    world_.farm.reset_in_service(at.server, fault.scope, world_.t);
   }
-
-  static constexpr std::uint64_t FLAP_ENDS = (std::uint64_t{1} << 24) - 1;  // greater than any phase of a run that ends
 
   const Scenario& scenario_;
   World world_;

@@ -19,18 +19,19 @@ class Slab {
  public:
   // A place, as its last tenant left it: set every field. References into the slab are invalidated, SlabRefs are not.
   SlabRef add() {
-    if (free_.empty()) {
+    if (free_ == NONE) {
       cells_.emplace_back();
       return {static_cast<std::uint32_t>(cells_.size() - 1), 0};
     }
-    const std::uint32_t index = free_.back();
-    free_.pop_back();
+    const std::uint32_t index = free_;
+    free_ = cells_[index].next_free;
     return {index, cells_[index].stamp};
   }
 
   void remove(std::uint32_t index) {
     ++cells_[index].stamp;
-    free_.push_back(index);
+    cells_[index].next_free = free_;
+    free_ = index;
   }
 
   T& operator[](std::uint32_t index) { return cells_[index].value; }
@@ -43,13 +44,16 @@ class Slab {
   SlabRef ref(std::uint32_t index) const { return {index, cells_[index].stamp}; }
 
  private:
+  static constexpr std::uint32_t NONE = UINT32_MAX;
+
   struct Cell {
     T value{};
     std::uint32_t stamp = 0;
+    std::uint32_t next_free = NONE;
   };
 
   std::vector<Cell> cells_;
-  std::vector<std::uint32_t> free_;
+  std::uint32_t free_ = NONE;
 };
 
 }  // namespace halfopen::sim

@@ -65,12 +65,24 @@ struct Mix {
 };
 
 constexpr std::array<std::string_view, 8> BARS{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-constexpr std::array<std::string_view, 8> ASCII_BARS{"_", ".", ":", "-", "=", "+", "*", "#"};
+constexpr std::array<std::string_view, 8> ASCII_BARS{"_", "-", ":", "=", "+", "*", "%", "#"};
 
-// Level 0 is kept for nothing at all: one failure among a million must not look like none.
-std::size_t bar_level(double value, double peak) {
-  if (!(value > 0) || !(peak > 0)) return 0;
-  return std::clamp<std::size_t>(static_cast<std::size_t>(std::ceil(value / peak * 7)), 1, 7);
+// Any value above 0 has a bar: one failure among a million must not look like none.
+std::string_view bar_of(double value, double peak, bool ascii) {
+  if (std::isnan(value)) return " ";
+  if (!(value > 0)) return ascii ? "." : "·";
+  const auto eighths = static_cast<std::size_t>(std::ceil(value / peak * 8));
+  return (ascii ? ASCII_BARS : BARS)[std::clamp<std::size_t>(eighths, 1, 8) - 1];
+}
+
+std::string_view sign_of(Sign sign, bool ascii) {
+  switch (sign) {
+    case Sign::reload: return ascii ? "v" : "▾";
+    case Sign::back: return ascii ? "<" : "◂";
+    case Sign::forward: return ascii ? ">" : "▸";
+    case Sign::several: return ascii ? "*" : "◆";
+  }
+  return "";
 }
 
 // Steps that people count in: 1, 2, 5 and ten times those, then the clock's own.
@@ -143,14 +155,44 @@ std::string Chart::lane(std::string_view label, const std::vector<Interval>& int
   return row("  " + shorten(label, label_width_ - 2, style_.ascii), drawing);
 }
 
+std::size_t Chart::column_of(Nanos t) const {
+  return static_cast<std::size_t>(std::min(t, duration_ - 1) * columns_ / duration_);
+}
+
+std::string Chart::marks(std::string_view label, const std::vector<Mark>& marks) const {
+  std::vector<std::string_view> line(columns_, " ");
+  std::vector<Sign> signs(columns_, Sign::reload);
+  for (const Mark& mark : marks) {
+    const std::size_t c = column_of(mark.t);
+    signs[c] = line[c] == " " || signs[c] == mark.sign ? mark.sign : Sign::several;
+    line[c] = sign_of(signs[c], style_.ascii);
+  }
+  std::string drawing;
+  for (const std::string_view piece : line) drawing += piece;
+  return row("  " + shorten(label, label_width_ - 2, style_.ascii), drawing);
+}
+
+std::string Chart::script(std::string_view label, Nanos from) const {
+  constexpr std::string_view TEXT = "script, until used up";
+  const std::string_view colour = GLYPHS[static_cast<std::size_t>(Cell::active)].colour;
+  const std::string begin = coloured(style_, colour, style_.ascii ? "|" : "┝");
+  const std::size_t column = column_of(from);
+  std::string drawing(column, ' ');
+  if (column + 2 + TEXT.size() <= columns_) {
+    drawing += begin + ' ' + std::string(TEXT);
+  } else {
+    if (column > TEXT.size()) drawing.replace(column - 1 - TEXT.size(), TEXT.size(), TEXT);
+    drawing += begin;
+  }
+  return row("  " + shorten(label, label_width_ - 2, style_.ascii), drawing);
+}
+
 std::string Chart::spark(std::string_view label, std::string_view peak,
                          const std::vector<double>& values) const {
   double highest = 0;
   for (const double value : values) highest = std::isnan(value) ? highest : std::max(highest, value);
   std::string drawing;
-  for (const double value : values) {
-    drawing += std::isnan(value) ? " " : (style_.ascii ? ASCII_BARS : BARS)[bar_level(value, highest)];
-  }
+  for (const double value : values) drawing += bar_of(value, highest, style_.ascii);
   const std::string name = "  " + std::string(label);
   return row(name + pad_left(std::string(peak), label_width_ - columns_of(name)), drawing);
 }

@@ -3,11 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "sim/event_text.hpp"
 #include "sim/text_chart.hpp"
+#include "sim/text_names.hpp"
+#include "sim/text_traffic.hpp"
 #include "sim/utf8.hpp"
 
 namespace halfopen::sim {
@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t LEAST_LABEL = 20;  // the sparklines' names and peaks need as much
 constexpr std::size_t MOST_LABEL = 34;   // leaves 45 columns to the drawing
-constexpr double NAN_VALUE = std::numeric_limits<double>::quiet_NaN();
 
 bool eventful(const EndpointLane& lane) {
   return lane.ejections > 0 ||
@@ -24,21 +23,25 @@ bool eventful(const EndpointLane& lane) {
                      [](const Interval& interval) { return interval.state != LaneState::healthy; });
 }
 
-std::string fault_label(const FaultLane& fault, std::size_t width, const TextStyle& style) {
+bool is_script(const FaultLane& fault) { return fault.kind == "outcomes"; }
+
+// What it is comes whole, the endpoint's name gets the rest. A script is always about traffic.
+std::string fault_label(const FaultLane& fault, std::size_t width, const Names& names) {
   std::string kind = ' ' + fault.kind;
-  if (fault.scope != Scope::both) kind += std::string(" (") + scope_name(fault.scope) + ')';
+  if (fault.scope != Scope::both && !is_script(fault))
+    kind += std::string(" (") + scope_name(fault.scope) + ')';
   const std::size_t left = width > kind.size() + 8 ? width - kind.size() : 8;
-  return shorten(printable(fault.endpoint, style.ascii), left, style.ascii) + kind;
+  return names.shown(fault.endpoint, left) + kind;
 }
 
-std::size_t label_width(const Timeline& timeline, const std::vector<std::size_t>& shown,
+std::size_t label_width(const Timeline& timeline, const std::vector<std::size_t>& shown, const Names& names,
                         const TextStyle& style) {
   std::size_t widest = LEAST_LABEL;
   for (const std::size_t i : shown) {
     widest = std::max(widest, 2 + columns_of(printable(timeline.lanes[i].endpoint, style.ascii)));
   }
   for (std::size_t i = 0; i < std::min(timeline.faults.size(), style.max_lanes); ++i) {
-    widest = std::max(widest, 2 + columns_of(fault_label(timeline.faults[i], PAGE_WIDTH, style)));
+    widest = std::max(widest, 2 + columns_of(fault_label(timeline.faults[i], PAGE_WIDTH, names)));
   }
   return std::min(widest, MOST_LABEL);
 }
@@ -64,91 +67,46 @@ std::vector<Group> groups_of(const Timeline& timeline, const std::vector<std::si
 }
 
 std::string state_rows(const Timeline& timeline, const std::vector<std::size_t>& shown, const Chart& chart,
-                       const TextStyle& style) {
+                       const Names& names, const TextStyle& style) {
   const std::vector<Group> groups = groups_of(timeline, shown, style.max_lanes);
   std::string out;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (groups[i].endpoints.empty() && groups[i].breakers.empty()) continue;
     out += shorten(printable(timeline.upstream_names[i], style.ascii), PAGE_WIDTH, style.ascii) + '\n';
     for (const EndpointLane* lane : groups[i].endpoints) {
-      out += chart.lane(printable(lane->endpoint, style.ascii), lane->intervals);
+      out += chart.lane(names.shown(lane->endpoint, chart.label_width() - 2), lane->intervals);
     }
     for (const BreakerLane* lane : groups[i].breakers) out += chart.lane("breaker", lane->intervals);
   }
   return out + lanes_left_out(timeline, shown);
 }
 
-std::string fault_rows(const Timeline& timeline, const Chart& chart, const TextStyle& style) {
-  if (timeline.faults.empty()) return "";
+std::string fault_row(const FaultLane& fault, const Chart& chart, const Names& names) {
+  const std::string label = fault_label(fault, chart.label_width() - 2, names);
+  if (is_script(fault) && !fault.intervals.empty()) return chart.script(label, fault.intervals.front().from);
+  return chart.lane(label, fault.intervals);
+}
+
+// What the scenario does to the machines rather than to the servers.
+std::string mark_rows(const Timeline& timeline, const Chart& chart) {
+  std::vector<Mark> reloads, steps;
+  for (const Nanos t : timeline.reloads) reloads.push_back({t, Sign::reload});
+  for (const ClockStep& step : timeline.clock_steps) {
+    steps.push_back({step.at, step.by_ms < 0 ? Sign::back : Sign::forward});
+  }
+  return (reloads.empty() ? "" : chart.marks("reload", reloads)) +
+         (steps.empty() ? "" : chart.marks("clock", steps));
+}
+
+std::string injected_rows(const Timeline& timeline, const Chart& chart, const Names& names,
+                          const TextStyle& style) {
   const std::size_t shown = std::min(timeline.faults.size(), style.max_lanes);
-  std::string out = "injected\n";
-  for (std::size_t i = 0; i < shown; ++i) {
-    const FaultLane& fault = timeline.faults[i];
-    out += chart.lane(fault_label(fault, chart.label_width() - 2, style), fault.intervals);
-  }
+  std::string out;
+  for (std::size_t i = 0; i < shown; ++i) out += fault_row(timeline.faults[i], chart, names);
   const std::size_t rest = timeline.faults.size() - shown;
-  return rest == 0 ? out : out + fmt::format("  ... and {} more injected\n", grouped(rest));
-}
-
-// The bins that a column of the chart touches: [first, last].
-struct Bins {
-  std::size_t first, last;
-};
-
-Bins bins_of(const Timeline& timeline, const Chart& chart, std::size_t column) {
-  const std::size_t bins = timeline.series.requests.size();
-  const Nanos from = chart.start(column), to = std::max(chart.start(column + 1), from + 1);
-  const auto bin = [&](Nanos t) { return std::min(static_cast<std::size_t>(t / timeline.sample), bins - 1); };
-  return {bin(from), bin(to - 1)};
-}
-
-double rate(const Timeline& timeline, const Bins& bins) {
-  std::uint64_t requests = 0;
-  for (std::size_t i = bins.first; i <= bins.last; ++i) requests += timeline.series.requests[i];
-  const Nanos end =
-      std::min((bins.last + 1) * timeline.sample, timeline.duration);  // the last bin may be short
-  return static_cast<double>(requests) * 1e9 / static_cast<double>(end - bins.first * timeline.sample);
-}
-
-double failed_share(const Timeline& timeline, const Bins& bins) {
-  std::uint64_t ok = 0, failed = 0;
-  for (std::size_t i = bins.first; i <= bins.last; ++i) {
-    ok += timeline.series.ok[i];
-    failed += timeline.series.failed[i];
-  }
-  return ok + failed == 0 ? NAN_VALUE : static_cast<double>(failed) / static_cast<double>(ok + failed);
-}
-
-double slowest(const Timeline& timeline, const Bins& bins) {
-  double out = NAN_VALUE;
-  for (std::size_t i = bins.first; i <= bins.last; ++i)
-    out = std::fmax(out, timeline.series.latency_p95_ms[i]);
-  return out;
-}
-
-// Seven characters at most, which is what the label column leaves.
-std::string short_number(double value) {
-  if (value < 100) return decimal(value, 1);
-  if (value < 999'999) return grouped(static_cast<std::uint64_t>(std::llround(value)));
-  return value < 999e6 ? decimal(value / 1e6, 1) + "M" : fmt::format("{:.2g}", value);
-}
-
-template <class Value, class Show>
-std::string spark_row(const Timeline& timeline, const Chart& chart, std::string_view label, Value value,
-                      Show show) {
-  std::vector<double> values;
-  for (std::size_t c = 0; c < chart.columns(); ++c)
-    values.push_back(value(timeline, bins_of(timeline, chart, c)));
-  double peak = NAN_VALUE;
-  for (const double v : values) peak = std::fmax(peak, v);
-  return chart.spark(label, std::isnan(peak) ? "-" : show(peak), values);
-}
-
-std::string traffic_rows(const Timeline& timeline, const Chart& chart) {
-  if (timeline.series.requests.empty() || timeline.sample == 0) return "";
-  return "traffic (and its peak)\n" + spark_row(timeline, chart, "requests/s", rate, short_number) +
-         spark_row(timeline, chart, "failed", failed_share, percent) +
-         spark_row(timeline, chart, "p95 ms", slowest, short_number);
+  if (rest > 0) out += fmt::format("  ... and {} more injected\n", grouped(rest));
+  out += mark_rows(timeline, chart);
+  return out.empty() ? "" : "injected\n" + out;
 }
 
 }  // namespace
@@ -175,20 +133,11 @@ std::string lanes_left_out(const Timeline& timeline, const std::vector<std::size
                      grouped(rest), grouped(hidden));
 }
 
-std::string lane_label(const Timeline& timeline, const EndpointLane& lane, std::size_t width,
-                       const TextStyle& style) {
-  std::string name = printable(lane.endpoint, style.ascii);
-  if (timeline.upstream_names.size() > 1) {
-    std::string whole = printable(timeline.upstream_names[lane.upstream], style.ascii) + ' ' + name;
-    if (columns_of(whole) <= width) return whole;
-  }
-  return shorten(name, width, style.ascii);
-}
-
 std::string lanes_text(const Timeline& timeline, const TextStyle& style) {
   const std::vector<std::size_t> shown = lanes_to_show(timeline, style.max_lanes);
-  const Chart chart(timeline.duration, label_width(timeline, shown, style), style);
-  return state_rows(timeline, shown, chart, style) + fault_rows(timeline, chart, style) +
+  const Names names(timeline, style);
+  const Chart chart(timeline.duration, label_width(timeline, shown, names, style), style);
+  return state_rows(timeline, shown, chart, names, style) + injected_rows(timeline, chart, names, style) +
          traffic_rows(timeline, chart) + chart.axis() + chart.legend();
 }
 

@@ -1,5 +1,6 @@
 // The picture in the account for a person: a row for every endpoint, breaker and injected fault over the
-// run's width, the traffic as sparklines, and one time axis under them all.
+// run's width, one each for reloads and clock steps, the traffic as sparklines, and one time axis under them
+// all.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +18,6 @@ std::vector<std::size_t> lanes_to_show(const Timeline& timeline, std::size_t max
 
 // "… and 1,000 more, healthy throughout", or nothing if all lanes are shown.
 std::string lanes_left_out(const Timeline& timeline, const std::vector<std::size_t>& shown);
-
-// An endpoint's name within `width` columns, with its upstream's in front when the run has several and it
-// fits.
-std::string lane_label(const Timeline& timeline, const EndpointLane& lane, std::size_t width,
-                       const TextStyle& style);
 
 std::string lanes_text(const Timeline& timeline, const TextStyle& style);
 

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "sim/number_format.hpp"
 #include "sim/utf8.hpp"
 
@@ -32,6 +34,12 @@ void trim_zeros(std::string& text) {
   if (text.find('.') == std::string::npos) return;
   while (text.back() == '0') text.pop_back();
   if (text.back() == '.') text.pop_back();
+}
+
+// Commas between the digits before `end`.
+void group(std::string& digits, std::size_t end) {
+  const auto is_digit = [&](std::size_t at) { return digits[at] >= '0' && digits[at] <= '9'; };
+  while (end > 3 && is_digit(end - 4)) digits.insert(end -= 3, 1, ',');
 }
 
 // A number and its unit stay on one line.
@@ -109,6 +117,28 @@ std::string shorten(std::string_view text, std::size_t width, bool ascii) {
   return out;
 }
 
+std::string shorten_around(std::string_view text, std::size_t from, std::size_t to, std::size_t width,
+                           bool ascii) {
+  const std::string gap = ascii ? "..." : "…";
+  const std::size_t columns = columns_of(text), gap_width = columns_of(gap);
+  if (columns <= width) return std::string(text);
+  const std::string_view before = text.substr(0, from), kept = text.substr(from, to - from),
+                         after = text.substr(to);
+  const std::size_t surplus = columns + gap_width - width;
+  if (columns_of(before) >= surplus) {
+    const std::size_t cut = prefix_within(before, columns_of(before) - surplus);
+    return std::string(before.substr(0, cut)) + gap + std::string(text.substr(from));
+  }
+  if (columns_of(after) >= surplus) {
+    const std::size_t cut = suffix_within(after, columns_of(after) - surplus);
+    return std::string(text.substr(0, to)) + gap + std::string(after.substr(cut));
+  }
+  const std::size_t left = gap_width + columns_of(kept);
+  if (before.empty() || after.empty() || left + gap_width > width) return shorten(text, width, ascii);
+  const std::size_t more = prefix_within(after, width - gap_width - left);
+  return gap + std::string(kept) + std::string(after.substr(0, more)) + gap;
+}
+
 std::string pad_right(std::string text, std::size_t width) {
   const std::size_t columns = columns_of(text);
   if (columns < width) text.append(width - columns, ' ');
@@ -141,13 +171,14 @@ std::string hanging(std::string_view lead, std::string_view text) {
 std::string grouped(std::uint64_t value) {
   std::string out;
   append_uint(out, value);
-  for (std::size_t at = out.size(); at > 3;) out.insert(at -= 3, 1, ',');
+  group(out, out.size());
   return out;
 }
 
 std::string decimal(double value, int decimals) {
   std::string out = fmt::format("{:.{}f}", value, decimals);
   trim_zeros(out);
+  group(out, std::min(out.find('.'), out.size()));
   return out == "-0" ? "0" : out;
 }
 

@@ -28,6 +28,11 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width);
 // Not more than `width` columns: what is too long loses its middle, because addresses differ at both ends.
 std::string shorten(std::string_view text, std::size_t width, bool ascii);
 
+// As `shorten`, but text[from, to) is the last to suffer: first what is before it gives way, then what is
+// after.
+std::string shorten_around(std::string_view text, std::size_t from, std::size_t to, std::size_t width,
+                           bool ascii);
+
 std::string pad_right(std::string text, std::size_t width);  // text, then spaces
 std::string pad_left(std::string text, std::size_t width);   // spaces, then text
 std::string repeat(std::string_view piece, std::size_t times);
@@ -36,7 +41,7 @@ std::string repeat(std::string_view piece, std::size_t times);
 std::string hanging(std::string_view lead, std::string_view text);
 
 std::string grouped(std::uint64_t value);  // 1,234,567
-// With `decimals` places at most, zeros at the end trimmed: 50, 99.21, 0.1.
+// With `decimals` places at most, zeros at the end trimmed: 50, 99.21, 1,234.5.
 std::string decimal(double value, int decimals);
 std::string percent(double share);        // 0.9921 -> "99.21 %"; never "100 %" or "0 %" for what is not
 std::string length_text(Nanos length);    // "250 ms", "30 s", "1.5 s"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/text_lanes.hpp"
+#include "sim/text_names.hpp"
 #include "sim/utf8.hpp"
 
 namespace halfopen::sim {
@@ -16,7 +17,8 @@ namespace {
 
 using Entry = std::pair<std::string, std::string>;  // what, how much
 constexpr std::size_t INDENT = 2;
-constexpr std::size_t GAP = 4;  // between columns
+constexpr std::size_t GAP = 4;      // between columns of the grid
+constexpr std::size_t BETWEEN = 2;  // between columns of a table
 
 std::string ms_text(double ms) { return std::isnan(ms) ? "-" : decimal(ms, 3) + " ms"; }
 
@@ -90,50 +92,134 @@ Nanos time_ejected(const EndpointLane& lane) {
   return out;
 }
 
-using Row = std::vector<std::string>;
+// ---- a row for each endpoint ------------------------------------------------------------------------------
 
-Row endpoint_row(std::string name, const EndpointLane& lane) {
+using Cells = std::vector<std::string>;
+
+struct Columns {
+  Cells header;  // without the first, which has the names
+  Cells (*cells_of)(const EndpointLane& lane);
+};
+
+Cells traffic_cells(const EndpointLane& lane) {
   const double attempts = static_cast<double>(lane.total_attempts);
   const double share = static_cast<double>(lane.total_failures) / attempts;
-  return {std::move(name),
-          grouped(lane.total_attempts),
-          grouped(lane.total_failures),
-          lane.total_attempts == 0 ? "-" : percent(share),
-          grouped(lane.ejections),
+  return {grouped(lane.total_attempts), grouped(lane.total_failures),
+          lane.total_attempts == 0 ? "-" : percent(share), grouped(lane.ejections),
           length_text(time_ejected(lane))};
 }
 
-// Names to the left, numbers to the right.
-std::string table(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const Row& row : rows) {
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], columns_of(row[c]));
-  }
-  std::string out;
-  for (const Row& row : rows) {
-    out += "  " + pad_right(row[0], widths[0]);
-    for (std::size_t c = 1; c < row.size(); ++c) out += "  " + pad_left(row[c], widths[c]);
-    out += '\n';
-  }
+Cells probe_cells(const EndpointLane& lane) {
+  if (lane.probes == 0) return {"-", "-"};
+  return {grouped(lane.probes), grouped(lane.failed_probes)};
+}
+
+Cells all_cells(const EndpointLane& lane) {
+  Cells out = traffic_cells(lane);
+  for (std::string& cell : probe_cells(lane)) out.push_back(std::move(cell));
   return out;
 }
 
-std::string endpoint_table(const Timeline& timeline, const TextStyle& style) {
-  constexpr std::size_t MOST_NAME = 28;  // beside the widest numbers that a run of 2e8 requests can have
-  const std::vector<std::size_t> shown = lanes_to_show(timeline, style.max_lanes);
-  if (shown.empty()) return "";
-  std::vector<Row> rows{{"endpoint", "attempts", "failed", "share", "ejected", "for"}};
-  for (const std::size_t i : shown) {
-    const EndpointLane& lane = timeline.lanes[i];
-    rows.push_back(endpoint_row(lane_label(timeline, lane, MOST_NAME, style), lane));
+const Columns TRAFFIC{{"attempts", "failed", "share", "ejected", "for"}, traffic_cells};
+const Columns PROBES{{"probes", "failed"}, probe_cells};
+const Columns ALL{{"attempts", "failed", "share", "ejected", "for", "probes", "failed"}, all_cells};
+
+class EndpointTable {
+ public:
+  EndpointTable(const Timeline& timeline, const TextStyle& style)
+      : timeline_(timeline),
+        style_(style),
+        names_(timeline, style),
+        shown_(lanes_to_show(timeline, style.max_lanes)),
+        indent_(timeline.upstream_names.size() > 1 ? 2 * INDENT : INDENT) {
+    // As in the picture above it.
+    std::stable_sort(shown_.begin(), shown_.end(), [&timeline](std::size_t a, std::size_t b) {
+      return timeline.lanes[a].upstream < timeline.lanes[b].upstream;
+    });
   }
-  return '\n' + table(rows) + lanes_left_out(timeline, shown);
+
+  std::string text() const {
+    if (shown_.empty()) return "";
+    const bool probed = std::any_of(timeline_.lanes.begin(), timeline_.lanes.end(),
+                                    [](const EndpointLane& lane) { return lane.probes > 0; });
+    if (!probed) return '\n' + table(TRAFFIC) + lanes_left_out(timeline_, shown_);
+    // Beside very large numbers there is no room for names: the probes get a table of their own.
+    const bool together = room_beside(widths_of(ALL)) >= std::min(longest_name(), LEAST_NAME);
+    const std::string tables = together ? table(ALL) : table(TRAFFIC) + '\n' + table(PROBES);
+    return '\n' + tables + lanes_left_out(timeline_, shown_);
+  }
+
+ private:
+  static constexpr std::size_t LEAST_NAME = 15, MOST_NAME = 28;
+
+  std::size_t longest_name() const {
+    std::size_t out = 8;  // the header's, and enough for any name shortened
+    for (const std::size_t i : shown_) {
+      out = std::max(out, columns_of(printable(timeline_.lanes[i].endpoint, style_.ascii)));
+    }
+    return out;
+  }
+
+  std::vector<std::size_t> widths_of(const Columns& columns) const {
+    std::vector<std::size_t> out;
+    for (const std::string& title : columns.header) out.push_back(title.size());
+    for (const std::size_t i : shown_) {
+      const Cells cells = columns.cells_of(timeline_.lanes[i]);
+      for (std::size_t c = 0; c < cells.size(); ++c) out[c] = std::max(out[c], cells[c].size());
+    }
+    return out;
+  }
+
+  std::size_t room_beside(const std::vector<std::size_t>& widths) const {
+    std::size_t used = indent_;
+    for (const std::size_t width : widths) used += BETWEEN + width;
+    return used < PAGE_WIDTH ? PAGE_WIDTH - used : 0;
+  }
+
+  // Names to the left, numbers to the right.
+  std::string table(const Columns& columns) const {
+    const std::vector<std::size_t> widths = widths_of(columns);
+    const std::size_t room =
+        std::clamp<std::size_t>(room_beside(widths), 8, std::min(longest_name(), MOST_NAME));
+    const auto line = [&](std::string out, const Cells& cells) {
+      out = pad_right(std::move(out), indent_ + room);
+      for (std::size_t c = 0; c < cells.size(); ++c)
+        out += std::string(BETWEEN, ' ') + pad_left(cells[c], widths[c]);
+      return out + '\n';
+    };
+    std::string out = line("  endpoint", columns.header);
+    for (std::size_t n = 0; n < shown_.size(); ++n) {
+      const EndpointLane& lane = timeline_.lanes[shown_[n]];
+      const bool first = n == 0 || timeline_.lanes[shown_[n - 1]].upstream != lane.upstream;
+      if (first && indent_ > INDENT) {
+        const std::string name = printable(timeline_.upstream_names[lane.upstream], style_.ascii);
+        out += std::string(INDENT, ' ') + shorten(name, PAGE_WIDTH - INDENT, style_.ascii) + '\n';
+      }
+      out += line(std::string(indent_, ' ') + names_.shown(lane.endpoint, room), columns.cells_of(lane));
+    }
+    return out;
+  }
+
+  const Timeline& timeline_;
+  const TextStyle& style_;
+  Names names_;
+  std::vector<std::size_t> shown_;
+  std::size_t indent_;
+};
+
+// ---- footnote -------------------------------------------------------------------------------------------
+
+std::string footnote(const Summary& s) {
+  const bool percentiles =
+      !std::isnan(s.latency_p50_ms) || !std::isnan(s.latency_p95_ms) || !std::isnan(s.latency_p99_ms);
+  return percentiles ? "  percentiles: lower edge of a 1/128 step\n" : "";
 }
 
 }  // namespace
 
 std::string summary_text(const Timeline& timeline, const TextStyle& style) {
-  return "Summary\n" + grid(entries_of(timeline.summary)) + endpoint_table(timeline, style);
+  return "Summary\n" + grid(entries_of(timeline.summary)) + footnote(timeline.summary) +
+         EndpointTable(timeline, style).text();
 }
 
 }  // namespace halfopen::sim

@@ -2,6 +2,7 @@
 // clock. Sleeps, backoffs and timeouts run on virtual time and never notice a step.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -13,48 +14,55 @@ namespace halfopen::sim {
 
 class VirtualClock {
  public:
-  explicit VirtualClock(const Clock& clock) : clock_(clock) {}
+  explicit VirtualClock(const Clock& clock)
+      : start_ms_(clock.start_unix_ms), monotonic_(clock.monotonic), steps_(clock.steps) {
+    std::stable_sort(steps_.begin(), steps_.end(), [](const ClockStep& a, const ClockStep& b) { return a.at < b.at; });
+  }
 
-  // The step that comes at its time; a monotonic source does not obey it.
-  void step(const ClockStep& step) {
-    if (!clock_.monotonic) offset_ms_ += step.by_ms;
+  // By time, those of one instant in file order: the order in which they must be taken.
+  const std::vector<ClockStep>& steps() const { return steps_; }
+
+  // The next step comes, at its time. False if the source is monotonic and does not obey it.
+  bool take_step() {
+    offset_ms_ += monotonic_ ? 0 : steps_[steps_taken_].by_ms;
     ++steps_taken_;
+    return !monotonic_;
   }
 
   // A clock stepped to before the epoch reads 0.
-  Instant at(Nanos t) const { return read(t, offset_ms_); }
+  Instant at(Nanos t) const {
+    if (offset_ms_ >= 0) return Instant{start_ms_ + t / NANOS_PER_MS} + Duration{static_cast<std::uint64_t>(offset_ms_)};
+    return Instant{(Instant{start_ms_ + t / NANOS_PER_MS} - Instant{static_cast<std::uint64_t>(-offset_ms_)}).ms};
+  }
 
   // From which virtual time on the machines read `instant` or later, seen from `from` and knowing the steps to
   // come; NEVER if the run has no such time.
   Nanos first_time_at(Instant instant, Nanos from) const {
     std::int64_t offset = offset_ms_;
     Nanos since = from;
-    for (std::size_t i = steps_taken_; i <= clock_.steps.size(); ++i) {
-      const Nanos until = i < clock_.steps.size() ? clock_.steps[i].at : NEVER;
+    for (std::size_t i = steps_taken_;; ++i) {
+      const Nanos until = i < steps_.size() ? steps_[i].at : NEVER;
       const Nanos reached = reach(instant, since, offset);
       if (reached < until) return reached;
-      if (i < clock_.steps.size() && !clock_.monotonic) offset += clock_.steps[i].by_ms;
+      if (i >= steps_.size()) return NEVER;
+      if (!monotonic_) offset += steps_[i].by_ms;
       since = until;
     }
-    return NEVER;
   }
 
  private:
-  Instant read(Nanos t, std::int64_t offset) const {
-    const std::uint64_t ms = clock_.start_unix_ms + t / NANOS_PER_MS;
-    if (offset >= 0) return Instant{ms} + Duration{static_cast<std::uint64_t>(offset)};
-    return Instant{(Instant{ms} - Instant{static_cast<std::uint64_t>(-offset)}).ms};
-  }
-
+  // Counted without the floor at the epoch: a clock that stands before it has that way still to go.
   Nanos reach(Instant instant, Nanos since, std::int64_t offset) const {
-    const Instant reading = read(since, offset);
-    if (reading >= instant) return since;
-    const std::uint64_t missing = (instant - reading).ms;
-    if (missing > (NEVER - since) / NANOS_PER_MS - 1) return NEVER;
-    return (since / NANOS_PER_MS + missing) * NANOS_PER_MS;
+    __extension__ typedef __int128 Wide;
+    const Wide missing = Wide{instant.ms} - Wide{start_ms_} - offset;  // of virtual milliseconds, from the start
+    if (instant.ms == 0 || missing <= Wide{since / NANOS_PER_MS}) return since;
+    if (missing > Wide{NEVER / NANOS_PER_MS - 1}) return NEVER;
+    return static_cast<Nanos>(missing) * NANOS_PER_MS;
   }
 
-  const Clock& clock_;  // steps by time
+  std::uint64_t start_ms_;
+  bool monotonic_;
+  std::vector<ClockStep> steps_;
   std::int64_t offset_ms_ = 0;
   std::size_t steps_taken_ = 0;
 };

@@ -1,16 +1,6 @@
 #include "sim/world.hpp"
 
-#include <algorithm>
-
 namespace halfopen::sim {
-
-std::uint32_t World::server_index(const std::string& name) const {
-  const auto& servers = scenario.servers;
-  const auto found =
-      std::find_if(servers.begin(), servers.end(), [&](const ServerModel& server) { return server.name == name; });
-  HALFOPEN_CHECK(found != servers.end());
-  return static_cast<std::uint32_t>(found - servers.begin());
-}
 
 std::uint32_t World::upstream_index(const std::string& name) {
   const std::uint32_t index = record.upstream(name);
@@ -26,7 +16,7 @@ void World::introduce(const std::vector<UpstreamConfig>& generation) {
     for (const EndpointConfig& endpoint : config.endpoints) {
       const std::string name = endpoint.name();
       if (record.lane(upstream, name) < lanes.size()) continue;
-      lanes.push_back({name, server_index(name), Stream(scenario.seed, "service:" + config.name + "/" + name), 0});
+      lanes.push_back({name, servers.at(name), Stream(scenario.seed, "service:" + config.name + "/" + name), 0});
     }
   }
 }

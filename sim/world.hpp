@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,7 +40,9 @@ struct UpstreamSlot {
 
 struct World {
   explicit World(const Scenario& s)
-      : scenario(s), clock(s.clock), record(s, clock), farm(s.servers, s.seed, queue), gateway(&record) {}
+      : scenario(s), clock(s.clock), record(s, clock), farm(s.servers, s.seed, queue), gateway(&record) {
+    for (const ServerModel& server : s.servers) servers.emplace(server.name, static_cast<std::uint32_t>(servers.size()));
+  }
 
   const Scenario& scenario;
   EventQueue queue;
@@ -47,6 +50,7 @@ struct World {
   Recorder record;
   ServerFarm farm;
   SimGateway gateway;
+  std::map<std::string, std::uint32_t> servers;  // by name: place in Scenario::servers
   std::vector<Lane> lanes;            // numbered as the recorder numbers them
   std::vector<UpstreamSlot> upstreams;
   // Requests point to the settings of their arrival, so every generation is kept, and every upstream for its counts.
@@ -70,7 +74,6 @@ struct World {
   std::uint32_t upstream_index(const std::string& name);
 
  private:
-  std::uint32_t server_index(const std::string& name) const;
   void adopt(UpstreamSlot& slot, std::uint32_t index);
   void show_states();
 };

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
-#include "sim/event_text.hpp"
+#include "sim/text_events.hpp"
 #include "sim/text_lanes.hpp"
 #include "sim/text_summary.hpp"
+#include "sim/text_traffic.hpp"
 #include "sim/utf8.hpp"
 
 namespace halfopen::sim {
@@ -34,23 +36,22 @@ std::string verdict(const std::vector<Judgement>& judgements, const TextStyle& s
   const bool all = held == judgements.size();
   const std::string word = all ? coloured(style, "1;32", "HELD") : coloured(style, "1;31", "FAILED");
   if (all) return fmt::format("  {}  {}\n", word, plural(held, "expectation"));
-  return fmt::format("  {}  {} of {} did not hold\n", word, judgements.size() - held,
+  return fmt::format("  {}  {} of {} did not hold\n", word, grouped(judgements.size() - held),
                      plural(judgements.size(), "expectation"));
 }
 
-// The bin in which the largest share failed; of equal ones the first.
-std::string worst_bin(const Timeline& timeline) {
-  const Series& series = timeline.series;
-  double worst = 0;
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < series.failed.size(); ++i) {
-    const std::uint64_t ended = series.ok[i] + series.failed[i];
-    const double share = ended == 0 ? 0 : static_cast<double>(series.failed[i]) / static_cast<double>(ended);
-    if (share > worst) worst = share, at = i;
-  }
-  if (worst == 0) return "";
-  return fmt::format("; at worst {} failed ({} to {})", percent(worst), length_text(at * timeline.sample),
-                     length_text(std::min((at + 1) * timeline.sample, timeline.duration)));
+std::string worst_text(const Timeline& timeline) {
+  const std::optional<WorstBin> worst = worst_bin(timeline);
+  if (!worst) return "";
+  return fmt::format("; at worst {} failed ({} of {}) from {} to {}", percent(worst->share()),
+                     grouped(worst->failed), grouped(worst->ended), length_text(worst->from),
+                     length_text(worst->to));
+}
+
+std::string fail_open_text(const Timeline& timeline) {
+  const std::string out = ", " + plural(timeline.summary.fail_open_picks, "fail-open pick");
+  const std::optional<Span> span = fail_open_span(timeline);
+  return span ? fmt::format("{} from {} to {}", out, length_text(span->from), length_text(span->to)) : out;
 }
 
 std::string outcome(const Timeline& timeline) {
@@ -59,37 +60,11 @@ std::string outcome(const Timeline& timeline) {
   if (!std::isnan(summary.success_ratio)) first += fmt::format(" ({})", percent(summary.success_ratio));
   std::string second = plural(summary.ejections, "ejection");
   if (!timeline.breakers.empty()) second += ", " + plural(summary.breaker_openings, "breaker opening");
-  if (summary.fail_open_picks > 0) second += ", " + plural(summary.fail_open_picks, "fail-open pick");
-  return hanging("  ", first + worst_bin(timeline)) + hanging("  ", second) + '\n';
+  if (summary.fail_open_picks > 0) second += fail_open_text(timeline);
+  return hanging("  ", first + worst_text(timeline)) + hanging("  ", second) + '\n';
 }
 
-// ---- events and expectations --------------------------------------------------------------------------
-
-std::string event_row(const Timeline& timeline, const TimelineEvent& event, std::size_t time_width,
-                      const TextStyle& style) {
-  const std::string lead = "  " + pad_left(instant_text(event.t), time_width) + "  ";
-  const std::string subject = shorten(printable(subject_text(timeline, event), style.ascii), 40, style.ascii);
-  return hanging(lead, subject + ' ' + reason_text(event));
-}
-
-std::string event_rows(const Timeline& timeline, const TextStyle& style) {
-  const auto& events = timeline.events;
-  if (events.empty()) return "Events\n  none\n\n";
-  const std::size_t time_width = instant_text(events.back().t).size();
-  // How it began matters most, how it ended next: three quarters of the room, and one.
-  const bool cut = events.size() > style.max_events;
-  const std::size_t tail = cut ? style.max_events / 4 : 0;
-  const std::size_t head = cut ? style.max_events - tail : events.size();
-  std::string out = "Events\n";
-  for (std::size_t i = 0; i < head; ++i) out += event_row(timeline, events[i], time_width, style);
-  if (!cut) return out + '\n';
-  const std::size_t hidden = events.size() - head - tail;
-  out += fmt::format("  ... {} more, shown with --all ...\n", plural(hidden, "event"));
-  for (std::size_t i = events.size() - tail; i < events.size(); ++i) {
-    out += event_row(timeline, events[i], time_width, style);
-  }
-  return out + '\n';
-}
+// ---- expectations --------------------------------------------------------------------------------------
 
 std::string expectation_row(const Judgement& judgement, std::string_view file, const TextStyle& style) {
   const std::string expected = printable(judgement.expected, style.ascii);

@@ -1,12 +1,13 @@
 // Workload W on halfopen: the production machines decide, timeline and series are recorded. Only simulate() is timed;
 // rounds, interleaving and medians are the driver's (run.py).
 //
-//   workload_w <endpoints> [seconds] [seed]   ->  {"n":4,"requests":120321,"wall_s":0.021,"fingerprint":"…"}
+//   workload_w <endpoints> [seconds] [seed]   ->  {"n":4,"requests":120394,"wall_s":0.021,"cpu_s":0.021,"fingerprint":"…",…}
 //   workload_w <endpoints> … --scenario       the scenario instead, for `halfopen run`
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,10 +54,13 @@ int run(const std::string& text, std::uint64_t n) {
   for (const sim::Mistake& mistake : loaded.mistakes) std::fprintf(stderr, "%s\n", mistake.text().c_str());
   if (!loaded.scenario) return 2;
   const auto start = std::chrono::steady_clock::now();
+  const std::clock_t cpu_start = std::clock();
   const sim::Timeline timeline = sim::simulate(*loaded.scenario);
+  const double cpu_s = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
-  std::printf("{\"n\":%llu,\"requests\":%llu,\"wall_s\":%.6f,\"fingerprint\":\"%s\",\"failures\":%llu,\"ejections\":%llu}\n",
-              static_cast<unsigned long long>(n), static_cast<unsigned long long>(timeline.summary.requests), wall.count(),
+  std::printf("{\"n\":%llu,\"requests\":%llu,\"wall_s\":%.6f,\"cpu_s\":%.6f,", static_cast<unsigned long long>(n),
+              static_cast<unsigned long long>(timeline.summary.requests), wall.count(), cpu_s);
+  std::printf("\"fingerprint\":\"%s\",\"failures\":%llu,\"ejections\":%llu}\n",
               sim::hex16(sim::fingerprint(timeline)).c_str(), static_cast<unsigned long long>(timeline.summary.failures),
               static_cast<unsigned long long>(timeline.summary.ejections));
   return 0;

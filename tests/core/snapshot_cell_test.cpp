@@ -6,9 +6,12 @@
 #include <vector>
 
 #include "core/sync.hpp"
+#include "tests/core/meddled.hpp"
 
 namespace halfopen {
 namespace {
+
+using testing::Meddled;
 
 constexpr int MORE_THAN_A_FOLD = (1 << 21) + 1000;
 
@@ -116,6 +119,36 @@ TEST_CASE("snapshot cell: pins held through a fold count to the last one") {
   pins.clear();
   CHECK(alive == 1);
   last.reset();
+  CHECK(alive == 0);
+}
+
+TEST_CASE("snapshot cell: a pin that is overtaken by a swap reads the new snapshot") {
+  int alive = 0;
+  Cell<Meddled> cell(new Counted<Meddled>(alive, 1));
+  Meddled::before_count = [&] { cell.replace(new Counted<Meddled>(alive, 2)); };
+  const auto pin = cell.pin();
+  CHECK(alive == 1);
+  CHECK(pin->number_ == 2);
+}
+
+TEST_CASE("snapshot cell: a fold that is overtaken by a pin or by a swap loses nobody") {
+  int alive = 0;
+  Cell<Meddled>::Pin meanwhile;
+  {
+    Cell<Meddled> cell(new Counted<Meddled>(alive, 1));
+    SUBCASE("by a pin") {
+      Meddled::before_swap = [&] { meanwhile = cell.pin(); };
+    }
+    SUBCASE("by a swap") {
+      Meddled::before_swap = [&] { cell.replace(new Counted<Meddled>(alive, 2)); };
+    }
+    auto last = cell.pin();
+    for (int i = 0; i < MORE_THAN_A_FOLD && Meddled::before_swap; ++i) last = cell.pin();
+    CHECK_FALSE(Meddled::before_swap);
+    CHECK(last->number_ == 1);
+  }
+  CHECK(alive == (meanwhile ? 1 : 0));
+  meanwhile.reset();
   CHECK(alive == 0);
 }
 

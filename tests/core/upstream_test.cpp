@@ -110,7 +110,7 @@ TEST_CASE("upstream: slots are spent by the selected endpoint only") {
   CHECK(fourth.endpoint() == "a:1");
 }
 
-TEST_CASE("upstream: without a candidate everybody serves; that is no trial and settles whatever it meets") {
+TEST_CASE("upstream: without a candidate everybody serves, which is no trial and settles whatever it meets") {
   testing::EventLog log;
   Upstream upstream(upstream_of("ab"), Instant{1000}, &log);
   eject(upstream, 0, 1000);

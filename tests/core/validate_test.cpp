@@ -137,7 +137,7 @@ TEST_CASE("validate: retries and timeouts at every edge") {
         Pointers{"/0/retries/retry_statuses"});
 }
 
-TEST_CASE("validate: ratios lie in (0, 1]") {
+TEST_CASE("validate: ratios lie above 0 and not above 1") {
   const auto with = [](double ratio) {
     return wrong([&](UpstreamConfig& u) { u.health->failure_ratio = u.breaker->error_ratio = ratio; });
   };

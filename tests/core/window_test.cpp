@@ -122,6 +122,14 @@ TEST_CASE("window: memory is a matter of milliseconds, not of volume") {
   CHECK(window.memory_bytes() == 128 * BUCKET_BYTES);
 }
 
+TEST_CASE("window: however much arrives while the clock stands or has stepped back, it shares the newest bucket") {
+  BucketWindow window;
+  window.append(Instant{1000}, Kind::first);
+  for (std::uint64_t i = 0; i < 10000; ++i) window.append(Instant{1000 - i % 900}, Kind::second);
+  CHECK(window.counts().total() == 10001);
+  CHECK(window.memory_bytes() == 16 * BUCKET_BYTES);
+}
+
 TEST_CASE("window: once it has grown to its span its capacity stays the same") {
   BucketWindow window;
   std::uint64_t now = 0;

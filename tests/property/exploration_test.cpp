@@ -27,9 +27,9 @@ class Sometimes {
  public:
   void note(const std::string& what, bool seen) { seen_[what] += seen; }
   void all_were_seen() const {
-    for (const auto& [what, times] : seen_) {
-      CAPTURE(what);
-      CHECK(times > 0);
+    for (const auto& one : seen_) {
+      CAPTURE(one.first);
+      CHECK(one.second > 0);
     }
   }
 

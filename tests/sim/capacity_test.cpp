@@ -1,4 +1,5 @@
-// Servers that take only so many at once: who gets in, who queues, who is sent away, and what empties a place.
+// Servers that take only so many at once: who gets in, who queues, who is sent away, and what empties a
+// place.
 #include <doctest/doctest.h>
 
 #include "tests/support/scenario_builder.hpp"
@@ -163,7 +164,9 @@ TEST_CASE("capacity: a down takes no place, neither refusing nor resetting nor n
     requests_at(scenario, {0, 1, 6});
     const Timeline timeline = simulate(scenario);
     CHECK(when(timeline.series.ok) == "16");
-    const char* const failed = kind == DownKind::refused ? "0 1" : kind == DownKind::reset ? "10 11" : "20 21";
+    const char* const failed = kind == DownKind::refused ? "0 1"
+                               : kind == DownKind::reset ? "10 11"
+                                                         : "20 21";
     CHECK(when(timeline.series.failed) == failed);
   }
 }
@@ -187,12 +190,14 @@ TEST_CASE("capacity: a flap that goes down resets too, each time") {
   CHECK(when(timeline.series.ok) == "15 36");
 }
 
-TEST_CASE("capacity: a reset comes in the order of entry, not of arrival at the upstream and not of completion") {
+TEST_CASE(
+    "capacity: a reset comes in the order of entry, not of arrival at the upstream and not of completion") {
   for (const bool web_first : {false, true}) {
     Scenario scenario = scenario_over("a", 100);
     scenario.upstreams.push_back(upstream_over("web", "a"));
     for (UpstreamConfig& upstream : scenario.upstreams) upstream.health = eject_after(1);
-    add_fault(server(scenario, 'a'), LatencyFault{30, 1, 0}, 0, 1);  // the first to enter would be the last to leave
+    add_fault(server(scenario, 'a'), LatencyFault{30, 1, 0}, 0,
+              1);  // the first to enter would be the last to leave
     add_fault(server(scenario, 'a'), DownFault{}, 8);
     requests_at(scenario, {0}, web_first ? "web" : "api");
     requests_at(scenario, {5}, web_first ? "api" : "web");

@@ -31,10 +31,13 @@ struct Fixture {
     config.latency = FixedLatency{10};
   }
   EndpointModel model() const { return EndpointModel(config, SEED); }
-  ServerAnswer judge(double t_ms, const AttemptKey& key) const { return model().judge(ms(t_ms), key, SERVICE); }
+  ServerAnswer judge(double t_ms, const AttemptKey& key) const {
+    return model().judge(ms(t_ms), key, SERVICE);
+  }
   // The draw of fault n for an attempt.
   static double fault_draw(std::uint32_t n, const AttemptKey& key) {
-    return Stream(SEED, "fault:a:1/" + std::to_string(n)).unit(key.index, 0, key.attempt, key.entry, key.kind());
+    return Stream(SEED, "fault:a:1/" + std::to_string(n))
+        .unit(key.index, 0, key.attempt, key.entry, key.kind());
   }
 };
 
@@ -80,7 +83,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint model: the first active down decides, how i
   CHECK(judge(20, traffic()).manner == Manner::never_accept);
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint model: a flap that is down decides as a down would, one that is up does nothing") {
+TEST_CASE_FIXTURE(
+    Fixture, "endpoint model: a flap that is down decides as a down would, one that is up does nothing") {
   add_fault(config, FlapFault{ms(10), ms(10), 0, DownKind::reset});
   add_fault(config, DownFault{DownKind::refused}, 50);
   EndpointModel flapping = model();
@@ -91,7 +95,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint model: a flap that is down decides as a dow
   CHECK(flapping.judge(ms(60), traffic(), SERVICE).manner == Manner::at_once);
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint model: a phase of a flap lasts its length and its own draw of the jitter") {
+TEST_CASE_FIXTURE(Fixture,
+                  "endpoint model: a phase of a flap lasts its length and its own draw of the jitter") {
   add_fault(config, HangFault{0});
   add_fault(config, FlapFault{ms(10), ms(4), 3.5, DownKind::refused});
   const EndpointModel flapping = model();
@@ -102,8 +107,9 @@ TEST_CASE_FIXTURE(Fixture, "endpoint model: a phase of a flap lasts its length a
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint model: the n-th attempt that no down decided gets the n-th outcome, then luck again") {
-  config.faults.push_back({0, NEVER, Scope::traffic, script({503, 0, 200})});
+TEST_CASE_FIXTURE(
+    Fixture, "endpoint model: the n-th attempt that no down decided gets the n-th outcome, then luck again") {
+  add_fault(config, script({503, 0, 200}), 0, testing::TO_THE_END, Scope::traffic);
   add_fault(config, DownFault{}, 10, 20);
   add_fault(config, ErrorFault{1, 500});
   add_fault(config, TruncateFault{1});
@@ -121,7 +127,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint model: the n-th attempt that no down decide
   CHECK(scripted.judge(ms(20), traffic(), SERVICE).outcome.status == 500);
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint model: outcomes count from their own from_ms and say nothing after their to_ms") {
+TEST_CASE_FIXTURE(Fixture,
+                  "endpoint model: outcomes count from their own from_ms and say nothing after their to_ms") {
   add_fault(config, script({501, 502, 504}), 10, 20);
   EndpointModel scripted = model();
   CHECK(scripted.judge(ms(9), traffic(), SERVICE).outcome.status == 200);
@@ -130,7 +137,9 @@ TEST_CASE_FIXTURE(Fixture, "endpoint model: outcomes count from their own from_m
   CHECK(scripted.judge(ms(20), traffic(), SERVICE).outcome.status == 200);
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint model: the draw, times the factors in file order, then the adds, then down to the ns") {
+TEST_CASE_FIXTURE(
+    Fixture,
+    "endpoint model: the draw, times the factors in file order, then the adds, then down to the ns") {
   add_fault(config, LatencyFault{0.5, 1.1, 0});
   add_fault(config, BrownoutFault{0, 503, 3, 1});
   add_fault(config, LatencyFault{7, 1.3, 0}, 10);
@@ -139,7 +148,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint model: the draw, times the factors in file 
   CHECK(judge(10, traffic()).latency == static_cast<Nanos>(ms_drawn * 1e6));
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint model: adds are added one after the other, which the last nanosecond shows") {
+TEST_CASE_FIXTURE(Fixture,
+                  "endpoint model: adds are added one after the other, which the last nanosecond shows") {
   config.latency = FixedLatency{0.1};
   add_fault(config, LatencyFault{0.1, 1, 0});
   add_fault(config, LatencyFault{4.0, 1, 0});
@@ -147,7 +157,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint model: adds are added one after the other, 
   CHECK(judge(0, traffic()).latency == static_cast<Nanos>((0.1 + 0.1 + 4.0) * 1e6));
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint model: a ramp brings factor and add in by shares and stays at the whole") {
+TEST_CASE_FIXTURE(Fixture,
+                  "endpoint model: a ramp brings factor and add in by shares and stays at the whole") {
   add_fault(config, LatencyFault{8, 3, ms(40)}, 100, 300);
   CHECK(judge(100, traffic()).latency == ms(10));
   CHECK(judge(110, traffic()).latency == ms(10 * 1.5 + 2));
@@ -176,7 +187,9 @@ TEST_CASE_FIXTURE(Fixture, "endpoint model: errors in file order, a draw each, a
   for (const int count : hits) CHECK(count > 40);
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint model: who was answered with an error neither hangs nor breaks off, who hangs is whole") {
+TEST_CASE_FIXTURE(
+    Fixture,
+    "endpoint model: who was answered with an error neither hangs nor breaks off, who hangs is whole") {
   add_fault(config, TruncateFault{0.5});
   add_fault(config, HangFault{0.5});
   add_fault(config, ErrorFault{0.5, 404});
@@ -228,7 +241,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint model: a probe meets its own luck, of kind 
   CHECK(different > 20);
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint model: a broken body does not fail a probe, and tcp sees down and flap only") {
+TEST_CASE_FIXTURE(Fixture,
+                  "endpoint model: a broken body does not fail a probe, and tcp sees down and flap only") {
   add_fault(config, TruncateFault{1});
   CHECK_FALSE(judge(0, http_probe()).truncated);
   CHECK(judge(0, traffic()).truncated);
@@ -247,7 +261,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint model: a tcp connect to a server without an
   CHECK(judge(0, tcp_probe()).latency == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint model: concurrency times the brownouts in scope, rounded down, at least 1") {
+TEST_CASE_FIXTURE(Fixture,
+                  "endpoint model: concurrency times the brownouts in scope, rounded down, at least 1") {
   config.capacity = Capacity{10, 0, 503};
   add_fault(config, BrownoutFault{0, 503, 1, 0.55}, 10, 30);
   add_fault(config, BrownoutFault{0, 503, 1, 0.5}, 20, testing::TO_THE_END, Scope::traffic);

@@ -21,8 +21,8 @@ std::vector<std::uint64_t> payloads(EventQueue& queue) {
 
 using Numbers = std::vector<std::uint64_t>;
 
-// Random work beside a sorted list. `gap` spreads the times: all in one instant, in one bucket of a wheel, over many, or
-// beyond it. Times never lie before what was taken last, as in a run.
+// Random work beside a sorted list. `gap` spreads the times: all in one instant, in one bucket of a wheel,
+// over many, or beyond it. Times never lie before what was taken last, as in a run.
 void compare_with_sorted_list(std::uint64_t gap, std::uint64_t seed) {
   using Key = std::tuple<Nanos, EventKind, std::uint64_t>;
   EventQueue queue;
@@ -149,14 +149,16 @@ TEST_CASE("sim event queue: after ten thousand cancels the survivors come in ord
   EventQueue queue;
   std::vector<EventId> ids;
   for (std::uint32_t i = 0; i < 10'000; ++i) {
-    ids.push_back(queue.schedule_cancellable((i * 7919) % 10'000, EventKind::attempt_timeout, (i * 7919) % 10'000));
+    ids.push_back(
+        queue.schedule_cancellable((i * 7919) % 10'000, EventKind::attempt_timeout, (i * 7919) % 10'000));
   }
   for (std::uint32_t i = 0; i < 10'000; ++i) {
     if ((i * 7919) % 10'000 % 100 != 0) queue.cancel(ids[i]);
   }
   CHECK(queue.size() < 300);  // swept: what was cancelled does not pile up
   // New events take the places of the swept ones.
-  for (std::uint32_t i = 0; i < 100; ++i) queue.schedule_cancellable(i * 100 + 50, EventKind::completion, i * 100 + 50);
+  for (std::uint32_t i = 0; i < 100; ++i)
+    queue.schedule_cancellable(i * 100 + 50, EventKind::completion, i * 100 + 50);
   for (const EventId& id : ids) {
     if (&id - ids.data() >= 5000) break;  // what is long gone, or alive and cancelled now
     queue.cancel(id);
@@ -168,13 +170,16 @@ TEST_CASE("sim event queue: after ten thousand cancels the survivors come in ord
 }
 
 TEST_CASE("sim event queue: answers as a sorted list does, whatever is scheduled, cancelled and taken") {
-  for (const std::uint64_t gap : {0ULL, 3ULL, 1'000ULL, 100'000ULL, 5'000'000ULL, 400'000'000ULL, 60'000'000'000ULL}) {
+  for (const std::uint64_t gap :
+       {0ULL, 3ULL, 1'000ULL, 100'000ULL, 5'000'000ULL, 400'000'000ULL, 60'000'000'000ULL}) {
     CAPTURE(gap);
     compare_with_sorted_list(gap, gap + 2);
   }
 }
 
-TEST_CASE("sim event queue: events of one kind at one instant stay in their order, however far ahead they were scheduled") {
+TEST_CASE(
+    "sim event queue: events of one kind at one instant stay in their order, however far ahead they were "
+    "scheduled") {
   for (const Nanos distance : {0ULL, 1'000ULL, 200'000ULL, 300'000'000ULL, 90'000'000'000ULL}) {
     EventQueue queue;
     Numbers expected;

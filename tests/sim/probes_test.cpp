@@ -56,7 +56,8 @@ TEST_CASE("probes: a probe without an answer fails at its time limit, one answer
   CHECK(events_of(simulate(slow)) == ejected_at(150));
 }
 
-TEST_CASE("probes: a server that never accepts fails them at the time limit of the probe, not of connecting") {
+TEST_CASE(
+    "probes: a server that never accepts fails them at the time limit of the probe, not of connecting") {
   Scenario scenario = probed();
   api(scenario).timeouts.connect_ms = 1;
   add_fault(server(scenario, 'a'), DownFault{DownKind::timeout});

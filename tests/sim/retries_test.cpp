@@ -1,6 +1,7 @@
 // What becomes of an attempt that was not answered well: given up, tried again, refused, ended.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/draws.hpp"
@@ -13,13 +14,15 @@ using namespace halfopen::sim::testing;
 namespace {
 
 // The delay before retry n, from 1, of a request.
-Nanos delay(std::uint64_t seed, std::uint64_t entry, std::uint64_t index, std::uint32_t n, double base, double cap) {
+Nanos delay(std::uint64_t seed, std::uint64_t entry, std::uint64_t index, std::uint32_t n, double base,
+            double cap) {
   const double nominal = std::min(base * std::pow(2, n - 1), std::max(cap, base));
   const double u = Stream(seed, "retry-jitter:" + std::to_string(entry)).unit(index, 0, n, entry);
   return static_cast<Nanos>(std::floor(u * (nominal + 1))) * NANOS_PER_MS;
 }
 
-Scenario scripted(const std::vector<std::uint16_t>& statuses, std::uint32_t attempts, double duration_ms = 200) {
+Scenario scripted(const std::vector<std::uint16_t>& statuses, std::uint32_t attempts,
+                  double duration_ms = 200) {
   Scenario scenario = scenario_over("a", duration_ms);
   add_fault(server(scenario, 'a'), script(statuses));
   api(scenario).retries = retry_at_once(attempts);
@@ -68,7 +71,8 @@ TEST_CASE("timeouts: a late success neither recovers its endpoint nor closes the
         "20 a:1 endpoint_ejected consecutive_failures, 20 api breaker_opened consecutive_failures");
 }
 
-TEST_CASE("timeouts: who never accepts is bounded by connect_ms, who hangs by read_ms, and without it by nothing") {
+TEST_CASE(
+    "timeouts: who never accepts is bounded by connect_ms, who hangs by read_ms, and without it by nothing") {
   Scenario scenario = scenario_over("a", 100);
   api(scenario).timeouts.connect_ms = 30;
   api(scenario).timeouts.read_ms = 20;

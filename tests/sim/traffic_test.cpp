@@ -132,7 +132,8 @@ TEST_CASE("traffic: a client keeps its endpoint, whenever it comes and whoever e
   }
   REQUIRE(owner != 0);
   auto& endpoints = reload_at(scenario, 100)[0].endpoints;
-  std::erase_if(endpoints, [owner](const EndpointConfig& one) { return one.address[0] != owner && one.address != "a"; });
+  std::erase_if(endpoints,
+                [owner](const EndpointConfig& one) { return one.address[0] != owner && one.address != "a"; });
   const Timeline reduced = simulate(scenario);
   CHECK(lane(reduced, owner).total_attempts == 300);
 }

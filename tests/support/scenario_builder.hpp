@@ -1,6 +1,6 @@
-// Small scenarios made in code, run, and told back as short texts, so that a test reads as a story. Unless a test says
-// otherwise: one upstream "api" on port 1, servers that answer 200 after 10 ms, bins of 1 ms, no health, no breaker, no
-// retries.
+// Small scenarios made in code, run, and told back as short texts, so that a test reads as a story. Unless a
+// test says otherwise: one upstream "api" on port 1, servers that answer 200 after 10 ms, bins of 1 ms, no
+// health, no breaker, no retries.
 #pragma once
 
 #include <cmath>
@@ -52,9 +52,13 @@ inline UpstreamConfig& api(Scenario& scenario) { return scenario.upstreams[0]; }
 
 inline constexpr double TO_THE_END = -1;
 
-inline void add_fault(ServerModel& model, FaultKind kind, double from_ms = 0, double to_ms = TO_THE_END,
+inline void add_fault(ServerModel& model, const FaultKind& kind, double from_ms = 0, double to_ms = TO_THE_END,
                       Scope scope = Scope::both) {
-  model.faults.push_back({ms(from_ms), to_ms < 0 ? NEVER : ms(to_ms), scope, std::move(kind)});
+  Fault& fault = model.faults.emplace_back();
+  fault.from = ms(from_ms);
+  if (to_ms >= 0) fault.to = ms(to_ms);
+  fault.scope = scope;
+  fault.kind = kind;
 }
 
 inline OutcomesFault script(const std::vector<std::uint16_t>& statuses) {
@@ -63,7 +67,8 @@ inline OutcomesFault script(const std::vector<std::uint16_t>& statuses) {
   return fault;
 }
 
-inline Traffic& requests_at(Scenario& scenario, const std::vector<double>& at_ms, const std::string& upstream = "api") {
+inline Traffic& requests_at(Scenario& scenario, const std::vector<double>& at_ms,
+                            const std::string& upstream = "api") {
   ArrivalTimes times;
   for (const double at : at_ms) times.at.push_back(ms(at));
   Traffic traffic;
@@ -73,7 +78,8 @@ inline Traffic& requests_at(Scenario& scenario, const std::vector<double>& at_ms
   return scenario.traffic.back();
 }
 
-inline Traffic& requests_every(Scenario& scenario, double every_ms, double from_ms = 0, double to_ms = TO_THE_END) {
+inline Traffic& requests_every(Scenario& scenario, double every_ms, double from_ms = 0,
+                               double to_ms = TO_THE_END) {
   Traffic traffic;
   traffic.upstream = "api";
   traffic.source = ArrivalEvery{ms(every_ms)};
