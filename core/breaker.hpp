@@ -51,6 +51,7 @@ class BasicBreaker {
     StateWord word = load();
     for (;;) {
       if (word.state() == GateState::in) return {true, {word.generation(), false}, 0};
+      if (detached()) return {};  // no report could ever close it again: whoever still asks is let through
       if (word.state() == GateState::half_open) {
         if (take_slot(word_, word)) return {true, {word.generation(), true}, 0};
         if (word.state() == GateState::half_open) return {false, {}, HALF_OPEN_RETRY_AFTER_MS};

@@ -1,5 +1,6 @@
-// The yardstick: workload W as a competent engineer writes it in an afternoon, from the description alone and with
-// what the standard library has. Nothing is recorded, nothing of halfopen is used; it only has to be a fair opponent.
+// The yardstick: workload W as a competent engineer writes it in an afternoon, from the description alone and
+// with what the standard library has. Nothing is recorded, nothing of halfopen is used; it only has to be a
+// fair opponent.
 //
 //   afternoon <endpoints> [seconds] [seed]  ->  {"n":4,"requests":120078,"wall_s":0.023,"cpu_s":0.023,…}
 //
@@ -74,8 +75,10 @@ class Endpoint {
         return true;
       case State::half_open:
         if (!trial) return false;
-        if (failure) eject(now);
-        else recover();
+        if (failure)
+          eject(now);
+        else
+          recover();
         return failure;
       case State::ejected: break;
     }
@@ -123,15 +126,21 @@ struct Counts {
 class Simulation {
  public:
   Simulation(std::uint32_t n, double seconds, std::uint64_t seed)
-      : endpoints_(n), seconds_(seconds), luck_(seed), gap_(RATE_PER_ENDPOINT * n), latency_(1 / MEAN_LATENCY) {}
+      : endpoints_(n),
+        seconds_(seconds),
+        luck_(seed),
+        gap_(RATE_PER_ENDPOINT * n),
+        latency_(1 / MEAN_LATENCY) {}
 
   Counts run() {
     schedule({gap_(luck_)});
     while (!queue_.empty()) {
       const Event event = queue_.top();
       queue_.pop();
-      if (event.kind == Event::arrival) arrive(event.at);
-      else complete(event);
+      if (event.kind == Event::arrival)
+        arrive(event.at);
+      else
+        complete(event);
     }
     return counts_;
   }
@@ -201,6 +210,7 @@ int main(int argc, char** argv) {
   std::printf("{\"n\":%u,\"requests\":%llu,\"wall_s\":%.6f,\"cpu_s\":%.6f,", n,
               static_cast<unsigned long long>(counts.requests), wall.count(), cpu_s);
   std::printf("\"failures\":%llu,\"ejections\":%llu,\"mean_latency_ms\":%.4f}\n",
-              static_cast<unsigned long long>(counts.failures), static_cast<unsigned long long>(counts.ejections),
+              static_cast<unsigned long long>(counts.failures),
+              static_cast<unsigned long long>(counts.ejections),
               1e3 * counts.latency / static_cast<double>(counts.completed));
 }

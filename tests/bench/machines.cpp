@@ -1,5 +1,6 @@
-// What the machines cost, one call at a time, as a gateway ships them (policy Threads). run.py turns the figures into
-// ratios; by itself this is an ordinary google-benchmark program (--benchmark_filter=… and so on).
+// What the machines cost, one call at a time, as a gateway ships them (policy Threads). run.py turns the
+// figures into ratios; by itself this is an ordinary google-benchmark program (--benchmark_filter=… and so
+// on).
 //
 // Windows are measured rolling: filled with `volume` observations a minute, and time goes on at that pace.
 #include <benchmark/benchmark.h>
@@ -102,7 +103,8 @@ void report_failure(State& state) {
   for (auto _ : state) machine.report(pace.next(), ++i % SUCCESS_EVERY != 0);
 }
 
-// Of this thread. On a wall clock one time slice of somebody else would outweigh everything that is measured here.
+// Of this thread. On a wall clock one time slice of somebody else would outweigh everything that is measured
+// here.
 double cpu_seconds() {
   timespec spent{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
@@ -135,7 +137,8 @@ void memory(State& state) {
     state.counters["naive_bytes"] = static_cast<double>(naive.tracker.window_bytes());
     tracker.params.consecutive_failures = 1;
     tracker.report(pace.next(), true);
-    if (tracker.health.stored_state() != HealthState::ejected) state.SkipWithError("the tracker was not ejected");
+    if (tracker.health.stored_state() != HealthState::ejected)
+      state.SkipWithError("the tracker was not ejected");
     state.counters["bytes_after_ejection"] = static_cast<double>(tracker.health.snapshot().window_bytes);
   }
 }
@@ -146,7 +149,8 @@ std::unique_ptr<Upstream> healthy_upstream(std::int64_t endpoints, bool with_bre
   UpstreamConfig config;
   config.name = "api";
   for (std::int64_t i = 0; i < endpoints; ++i) {
-    config.endpoints.push_back({"10.0." + std::to_string(i / 250) + "." + std::to_string(i % 250 + 1), 8080, 1});
+    config.endpoints.push_back(
+        {"10.0." + std::to_string(i / 250) + "." + std::to_string(i % 250 + 1), 8080, 1});
   }
   config.health = HealthParams{};
   if (with_breaker) config.breaker = BreakerParams{};
@@ -188,10 +192,14 @@ void threads_on_their_own(State& state) {
 
 template <class Machine>
 void register_reports(const std::string& name) {
-  const auto volumes = [](benchmark::internal::Benchmark* benchmark) { benchmark->Arg(1'000)->Arg(100'000)->Arg(BUSY); };
+  const auto volumes = [](benchmark::internal::Benchmark* benchmark) {
+    benchmark->Arg(1'000)->Arg(100'000)->Arg(BUSY);
+  };
   volumes(benchmark::RegisterBenchmark((name + "/success").c_str(), report_success<Machine>));
   volumes(benchmark::RegisterBenchmark((name + "/failure").c_str(), report_failure<Machine>));
-  benchmark::RegisterBenchmark((name + "/idle_minute").c_str(), idle_minute<Machine>)->UseManualTime()->Iterations(5);
+  benchmark::RegisterBenchmark((name + "/idle_minute").c_str(), idle_minute<Machine>)
+      ->UseManualTime()
+      ->Iterations(5);
 }
 
 void register_all() {
@@ -212,7 +220,8 @@ void register_all() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // In a process of one thread glibc's mutexes spare themselves the atomics, which no gateway ever sees: here are two.
+  // In a process of one thread glibc's mutexes spare themselves the atomics, which no gateway ever sees: here
+  // are two.
   std::promise<void> finished;
   const std::jthread sleeper([until = finished.get_future()] { until.wait(); });
   register_all();

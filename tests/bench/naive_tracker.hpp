@@ -1,5 +1,5 @@
-// What halfopen's windows are compared with: a tracker that keeps one list entry an observation and counts the whole
-// list again on every failure. The obvious way, and what many gateways ship.
+// What halfopen's windows are compared with: a tracker that keeps one list entry an observation and counts
+// the whole list again on every failure. The obvious way, and what many gateways ship.
 #pragma once
 
 #include <algorithm>

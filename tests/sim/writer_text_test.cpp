@@ -73,7 +73,7 @@ TEST_CASE("writer_text: one failure in a sparkline does not look like none") {
   timeline.series.failed[0] = 1000;
   timeline.series.failed[119] = 1;
   CHECK(line_with(text_of(timeline), "  failed   ").ends_with("··▁"));
-  for (const std::size_t bin : {117, 118, 119}) timeline.series.requests[bin] = 0;  // all of the last column
+  for (std::size_t i = 117; i < 120; ++i) timeline.series.requests[i] = 0;  // the last column
   CHECK(line_with(text_of(timeline), "  requests/s").ends_with("█·"));
   CHECK(line_with(text_of(timeline, ASCII), "  failed   ").ends_with("..._"));
 }
