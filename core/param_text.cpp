@@ -26,11 +26,13 @@ std::string whole_range(std::uint64_t min, std::uint64_t max) {
 std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 std::string statuses_text(const StatusSet& set) {
-  std::string list;
+  std::string list = "[";
   for (std::size_t status = 0; status < set.size(); ++status) {
-    if (set.test(status)) list += (list.empty() ? "" : ", ") + std::to_string(status);
+    if (!set.test(status)) continue;
+    if (list.size() > 1) list += ", ";
+    list += std::to_string(status);
   }
-  return "[" + list + "]";
+  return list += "]";
 }
 
 // Type, range and default by what the member pointer points at: the one place that tells the types apart.

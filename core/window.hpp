@@ -30,7 +30,7 @@ class BucketWindow {
   };
 
   // Counts one observation at `now` (or at the newest stamp, if that is later).
-  void append(Instant now, Kind kind) {
+  [[gnu::always_inline]] void append(Instant now, Kind kind) {
     if (newest_ < keep_from_) [[unlikely]] flush();  // all of it has aged: it must not lend its stamp
     if (size_ != 0 && now.ms <= newest_ && join_newest(kind)) return;
     if (size_ == capacity_) [[unlikely]] make_room();
@@ -102,12 +102,19 @@ class BucketWindow {
       head_ = size_ = 0;
       counts_ = {};
     }
-    while (size_ != 0 && ring_[head_].stamp < keep_from_) {
-      counts_.first -= ring_[head_].first;
-      counts_.second -= ring_[head_].second;
-      head_ = (head_ + 1) & (capacity_ - 1);
-      --size_;
+    // In locals, written back once: members would be stored and loaded again for every bucket.
+    std::uint32_t head = head_, left = size_;
+    std::uint64_t first = 0, second = 0;
+    while (left != 0 && ring_[head].stamp < keep_from_) {
+      first += ring_[head].first;
+      second += ring_[head].second;
+      head = (head + 1) & (capacity_ - 1);
+      --left;
     }
+    head_ = head;
+    size_ = left;
+    counts_.first -= first;
+    counts_.second -= second;
     keep_from_ = 0;
     if (size_ == 0) newest_ = 0;
   }

@@ -149,7 +149,7 @@ class EventQueue {
   }
 
   // Scalars, not an Entry: one that was stored by its members and is loaded whole a moment later stalls.
-  void push(Nanos at, std::uint64_t order, std::uint32_t payload, std::uint32_t slot) {
+  [[gnu::always_inline]] void push(Nanos at, std::uint64_t order, std::uint32_t payload, std::uint32_t slot) {
     if (size_++ == 0) {
       top_ = {at, order, payload, slot};
       current_ = std::max(current_, bucket_of(at));

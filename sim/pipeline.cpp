@@ -49,12 +49,14 @@ void Pipeline::arrive() {
   const std::uint32_t number = turns_.front().entry;
   Entry& entry = *entries_[number];
   const Arrival arrival = entry.next;
-  std::pop_heap(turns_.begin(), turns_.end(), later);
-  if (entry.source.next(entry.next)) {
-    turns_.back().at = entry.next.at;
-    std::push_heap(turns_.begin(), turns_.end(), later);
+  const bool more = entry.source.next(entry.next);
+  if (more && turns_.size() == 1) {
+    turns_.front().at = entry.next.at;
   } else {
-    turns_.pop_back();
+    std::pop_heap(turns_.begin(), turns_.end(), later);
+    turns_.back().at = entry.next.at;
+    if (more) std::push_heap(turns_.begin(), turns_.end(), later);
+    else turns_.pop_back();
   }
 
   world_.record.request();

@@ -98,7 +98,7 @@ Nanos tick_step(Nanos least) {
   for (const Nanos seconds : SECONDS) {
     if (seconds * SECOND >= least) return seconds * SECOND;
   }
-  Nanos step = 2 * 86400 * SECOND;
+  Nanos step = 2 * SECONDS.back() * SECOND;
   while (step < least) step *= 2;
   return step;
 }
