@@ -19,7 +19,7 @@ std::uint64_t nominal_backoff_ms(std::uint64_t base_ms, std::uint64_t cap_ms, st
 std::uint64_t jittered_backoff_ms(std::uint64_t nominal_ms, double u) noexcept;
 
 template <class Sync>
-class BasicRetryBudget {
+class alignas(64) BasicRetryBudget {
  public:
   // Enters one request: once, when its first attempt is admitted.
   void request(Instant now) noexcept {

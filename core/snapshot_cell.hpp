@@ -23,8 +23,10 @@ namespace halfopen {
 // What a snapshot must derive from.
 template <class Sync>
 struct alignas(64) SnapshotBase {
-  // BIAS while current; then takers - returners. The last to leave deletes it.
+  // BIAS while current; then takers - returners. The last to leave deletes it. Written by every attempt, so it has a
+  // cache line to itself: what derives from this is read by every attempt and must not be torn away with it.
   typename Sync::template Atomic<std::int64_t> references{std::int64_t{1} << 60};
+  char padding[64 - sizeof(typename Sync::template Atomic<std::int64_t>)];
 };
 
 template <class Sync, class Snapshot>

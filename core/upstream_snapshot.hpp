@@ -27,7 +27,7 @@ struct PickInput {
 
 // What an address:port keeps across reloads, whatever becomes of its tracker.
 template <class Sync>
-struct EndpointState {
+struct alignas(64) EndpointState {
   typename Sync::template Atomic<std::uint32_t> in_flight{0};
   std::optional<Instant> added_at;  // by a reload to an upstream already built: where slow start begins
   std::shared_ptr<const EventSubject> subject;
@@ -41,7 +41,7 @@ struct UpstreamCounters {
 
 // The state of round-robin, shared by the generations between which it is kept, under one short lock.
 template <class Sync>
-struct RoundRobinState {
+struct alignas(64) RoundRobinState {
   explicit RoundRobinState(std::uint32_t n) : running(n), scratch(n) { not_healthy.reserve(n); }
 
   typename Sync::Mutex mutex;
