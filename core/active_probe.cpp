@@ -16,8 +16,9 @@ std::uint64_t ActiveProbe::sleep_ms(double u) const noexcept {
   return interval_ms_ + static_cast<std::uint64_t>(std::floor(u * static_cast<double>(jitter_ms_)));
 }
 
-// Successes from before an ejection are no evidence that it is over, so the streak starts again (departure b).
-// Below the threshold a success is told only to a healthy endpoint, where it just resets the failure streak.
+// Successes from before an ejection are no evidence that it is over, so the streak starts again (departure
+// b). Below the threshold a success is told only to a healthy endpoint, where it just resets the failure
+// streak.
 ActiveProbe::Told ActiveProbe::judge(std::uint64_t ejections, bool healthy, bool ok) noexcept {
   if (ejections > ejections_seen_) success_streak_ = 0;
   ejections_seen_ = ejections;

@@ -44,8 +44,8 @@ class ActiveProbe {
     });
   }
 
-  // An iteration threw. Answers whether to go on: after interval_ms without jitter, and no more after three in a
-  // row, when the endpoint is passive-only until the next respawn.
+  // An iteration threw. Answers whether to go on: after interval_ms without jitter, and no more after three
+  // in a row, when the endpoint is passive-only until the next respawn.
   bool iteration_threw() noexcept { return ++exceptions_in_a_row_ < GIVE_UP_AFTER; }
 
   std::uint64_t interval_ms() const noexcept { return interval_ms_; }

@@ -18,7 +18,8 @@ std::uint32_t SmoothRoundRobin::pick(const Weights& weights, const Excluded& exc
 }
 
 bool SmoothRoundRobin::queue_fits(std::int64_t weight, const Excluded& excluded) const {
-  if (queue_.empty() || queue_weight_ != weight || queue_excluded_count_ != excluded.count() || lift_ > LIFT_LIMIT) {
+  if (queue_.empty() || queue_weight_ != weight || queue_excluded_count_ != excluded.count() ||
+      lift_ > LIFT_LIMIT) {
     return false;
   }
   return excluded.count() == 0 || std::equal(queue_excluded_.begin(), queue_excluded_.end(), excluded.bits());
@@ -91,7 +92,8 @@ void SmoothRoundRobin::set_running_weights(std::vector<std::int64_t> running) {
   running_ = std::move(running);
 }
 
-std::pair<std::uint32_t, std::uint32_t> two_choices(std::uint64_t x0, std::uint64_t x1, std::uint32_t n) noexcept {
+std::pair<std::uint32_t, std::uint32_t> two_choices(std::uint64_t x0, std::uint64_t x1,
+                                                    std::uint32_t n) noexcept {
   const auto i = static_cast<std::uint32_t>((Wide{x0} * n) >> 64);
   auto j = static_cast<std::uint32_t>((Wide{x1} * (n - 1)) >> 64);
   j += j >= i;
@@ -119,8 +121,9 @@ HashRing::HashRing(const std::vector<EndpointConfig>& endpoints) {
 
 std::uint32_t HashRing::owner(std::string_view key, const Excluded& excluded) const noexcept {
   const std::uint64_t at = stable_hash(key);
-  const auto from = std::lower_bound(points_.begin(), points_.end(), at,
-                                     [](const Point& point, std::uint64_t value) { return point.at < value; });
+  const auto from =
+      std::lower_bound(points_.begin(), points_.end(), at,
+                       [](const Point& point, std::uint64_t value) { return point.at < value; });
   auto place = static_cast<std::size_t>(from - points_.begin());
   for (std::size_t walked = 0; walked < points_.size(); ++walked, ++place) {
     if (place >= points_.size()) place = 0;

@@ -1,6 +1,6 @@
-// The four algorithms, each over "everybody but the excluded". None of them knows what a tracker is: the upstream
-// asks the endpoints first and runs one of these on what is left (at least two candidates). Not thread-safe
-// where they have state; the upstream holds the lock.
+// The four algorithms, each over "everybody but the excluded". None of them knows what a tracker is: the
+// upstream asks the endpoints first and runs one of these on what is left (at least two candidates). Not
+// thread-safe where they have state; the upstream holds the lock.
 #pragma once
 
 #include <algorithm>
@@ -60,13 +60,13 @@ struct Weights {
   std::int64_t equal = 1;
 };
 
-// Smooth weighted round-robin (NGINX's): each candidate adds its weight to its running weight, the largest wins, the
-// lowest index on ties, the winner pays the total. With weights 5/1/1: a a b a c a a.
+// Smooth weighted round-robin (NGINX's): each candidate adds its weight to its running weight, the largest
+// wins, the lowest index on ties, the winner pays the total. With weights 5/1/1: a a b a c a a.
 //
-// With equal weights adding the same to everybody changes no order, so the candidates stand in a queue sorted by
-// (running weight, index) and a pick takes its head and puts it back from the tail: constant time in practice
-// where the scan is linear. The running weights are the same to the last unit; a change of the candidates
-// rebuilds the queue. tests/core/balancer_test.cpp holds the two against each other.
+// With equal weights adding the same to everybody changes no order, so the candidates stand in a queue sorted
+// by (running weight, index) and a pick takes its head and puts it back from the tail: constant time in
+// practice where the scan is linear. The running weights are the same to the last unit; a change of the
+// candidates rebuilds the queue. tests/core/balancer_test.cpp holds the two against each other.
 class SmoothRoundRobin {
  public:
   explicit SmoothRoundRobin(std::uint32_t n) : running_(n, 0) {
@@ -76,7 +76,8 @@ class SmoothRoundRobin {
 
   std::uint32_t pick(const Weights& weights, const Excluded& excluded);
 
-  // Whether the queue stands, with nobody excluded and these weights: then pick_from_queue() is what pick() would do.
+  // Whether the queue stands, with nobody excluded and these weights: then pick_from_queue() is what pick()
+  // would do.
   bool queue_of_all(const Weights& weights) const {
     return queue_.size() == running_.size() && weights.each == nullptr && weights.equal == queue_weight_ &&
            lift_ <= LIFT_LIMIT;
@@ -88,7 +89,8 @@ class SmoothRoundRobin {
   void set_running_weights(std::vector<std::int64_t> running);
 
  private:
-  static constexpr std::int64_t LIFT_LIMIT = std::int64_t{1} << 48;  // far from overflow; refolding there costs nothing
+  static constexpr std::int64_t LIFT_LIMIT = std::int64_t{1}
+                                             << 48;  // far from overflow; refolding there costs nothing
 
   bool queue_fits(std::int64_t weight, const Excluded& excluded) const;
   void rebuild_queue(std::int64_t weight, const Excluded& excluded);
@@ -105,7 +107,8 @@ class SmoothRoundRobin {
 };
 
 // Two distinct places among n >= 2 candidates in set order, from two random words.
-std::pair<std::uint32_t, std::uint32_t> two_choices(std::uint64_t x0, std::uint64_t x1, std::uint32_t n) noexcept;
+std::pair<std::uint32_t, std::uint32_t> two_choices(std::uint64_t x0, std::uint64_t x1,
+                                                    std::uint32_t n) noexcept;
 
 // Consistent hashing over the full set: points 0 … 160 * weight - 1 an endpoint, at
 // h(address bytes, port as 2 bytes big-endian, point as 8 bytes big-endian). 16 bytes a point.

@@ -1,8 +1,8 @@
 // The circuit breaker of one upstream: closed -> open -> half-open -> closed (seed 004). It stands above the
 // balancer and knows nothing of endpoints.
 //
-// check() is lock-free; report() takes a short mutex around the window and the streak. Every public member may
-// be called from any thread (policy Threads). Time is the caller's.
+// check() is lock-free; report() takes a short mutex around the window and the streak. Every public member
+// may be called from any thread (policy Threads). Time is the caller's.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,9 @@ const char* to_string(BreakerState state) noexcept;
 // The answer of check(). A rejected request gets 503, body "upstream circuit open", and Retry-After.
 struct BreakerDecision {
   bool allowed = true;
-  Ticket ticket;                     // allowed: to be handed to report() or give_back()
-  std::uint64_t retry_after_ms = 0;  // rejected: until half-open, or HALF_OPEN_RETRY_AFTER_MS while trials run
+  Ticket ticket;  // allowed: to be handed to report() or give_back()
+  std::uint64_t retry_after_ms =
+      0;  // rejected: until half-open, or HALF_OPEN_RETRY_AFTER_MS while trials run
 
   // Whole seconds, rounded up, at least 1: the Retry-After header.
   constexpr std::uint64_t retry_after_s() const {
@@ -46,7 +47,8 @@ class BasicBreaker {
   BasicBreaker(const BasicBreaker&) = delete;
   BasicBreaker& operator=(const BasicBreaker&) = delete;
 
-  // May an attempt go ahead? An expired open period becomes half-open here, and this attempt is its first trial.
+  // May an attempt go ahead? An expired open period becomes half-open here, and this attempt is its first
+  // trial.
   BreakerDecision check(const BreakerParams& params, Instant now) noexcept {
     StateWord word = load();
     for (;;) {
@@ -66,7 +68,8 @@ class BasicBreaker {
       if (now < until) return {false, {}, (until - now).ms};
       Because because;
       because.slots = params.half_open_probes;
-      if (move(word, GateState::half_open, now, Rule::none, because)) return {true, {word.generation(), true}, 0};
+      if (move(word, GateState::half_open, now, Rule::none, because))
+        return {true, {word.generation(), true}, 0};
       word = load();
     }
   }
@@ -74,7 +77,8 @@ class BasicBreaker {
   // An admitted attempt that ended without an outcome gives its trial slot back.
   void give_back(Ticket ticket) noexcept { return_slot(word_, ticket); }
 
-  // The outcome of an admitted attempt, by the parameters of its check. Any report settles a half-open breaker.
+  // The outcome of an admitted attempt, by the parameters of its check. Any report settles a half-open
+  // breaker.
   void report(const BreakerParams& params, Instant now, bool failure) noexcept {
     const Guard lock(mutex_);
     if (detached()) return;
@@ -111,7 +115,8 @@ class BasicBreaker {
             window_.memory_bytes()};
   }
 
-  // Its upstream lost its breaker: reports of attempts that it admitted reach nobody from now on, and it emits nothing.
+  // Its upstream lost its breaker: reports of attempts that it admitted reach nobody from now on, and it
+  // emits nothing.
   void detach() noexcept {
     const Guard lock(mutex_);
     detached_.store(true, std::memory_order_relaxed);
@@ -172,7 +177,8 @@ class BasicBreaker {
     // The check that ends an open period takes the first of the slots it grants.
     const StateWord next = to == GateState::half_open ? from.moved_to(to, because.slots - 1, because.slots)
                                                       : from.moved_to(to, 0, 0);
-    if (!word_.compare_exchange_strong(from.bits, next.bits, std::memory_order_acq_rel, std::memory_order_acquire)) {
+    if (!word_.compare_exchange_strong(from.bits, next.bits, std::memory_order_acq_rel,
+                                       std::memory_order_acquire)) {
       return false;
     }
     if (to == GateState::out) ++openings_;

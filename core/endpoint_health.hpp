@@ -1,8 +1,8 @@
 // Passive health of one endpoint: healthy -> ejected -> half-open -> healthy (seed 000).
 //
 // Picks ask is_candidate() and, for the endpoint they selected, select(); both are lock-free and allocate
-// nothing. Reports take a short mutex around the observation window and the streak. Every public member may be
-// called from any thread (policy Threads). Time is the caller's; nothing here reads a clock.
+// nothing. Reports take a short mutex around the observation window and the streak. Every public member may
+// be called from any thread (policy Threads). Time is the caller's; nothing here reads a clock.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ class alignas(64) BasicEndpointHealth {
   using BodyTicket = halfopen::BodyTicket;
 
   // `sink` may be null: no events. `pool` may be null: a tracker that belongs to no balancer.
-  explicit BasicEndpointHealth(EventSink* sink = nullptr, std::shared_ptr<const EventSubject> subject = nullptr,
+  explicit BasicEndpointHealth(EventSink* sink = nullptr,
+                               std::shared_ptr<const EventSubject> subject = nullptr,
                                std::shared_ptr<Pool> pool = nullptr)
       : sink_(sink), subject_(std::move(subject)), pool_(std::move(pool)) {}
 
@@ -65,8 +66,8 @@ class alignas(64) BasicEndpointHealth {
     return take_slot(word_, met);
   }
 
-  // For the endpoint that a pick selected: the ticket its report will carry. False when it has no slot left or was
-  // ejected meanwhile, in which case the pick runs again without it. Lock-free.
+  // For the endpoint that a pick selected: the ticket its report will carry. False when it has no slot left
+  // or was ejected meanwhile, in which case the pick runs again without it. Lock-free.
   bool select(Ticket& ticket) noexcept {
     StateWord met = load();
     const bool took = met.state() != GateState::in && take_slot(word_, met);
@@ -92,8 +93,8 @@ class alignas(64) BasicEndpointHealth {
 
   // One outcome of real traffic. Late: the ticket's generation is no longer the tracker's. Returns false when
   // it changed nothing, because it was late and late reports are ignored.
-  bool report(const HealthParams& params, Instant now, bool failure, std::optional<Ticket> ticket = std::nullopt,
-              LateReports policy = LateReports::count) noexcept {
+  bool report(const HealthParams& params, Instant now, bool failure,
+              std::optional<Ticket> ticket = std::nullopt, LateReports policy = LateReports::count) noexcept {
     const Guard lock(mutex_);
     if (detached()) return true;
     const bool late = ticket && ticket->generation() != load().generation();
@@ -101,8 +102,8 @@ class alignas(64) BasicEndpointHealth {
   }
 
   // report() for a dispatch whose body is still to come.
-  bool report_headers(const HealthParams& params, Instant now, bool failure, Ticket ticket, LateReports policy,
-                      BodyTicket& body) noexcept {
+  bool report_headers(const HealthParams& params, Instant now, bool failure, Ticket ticket,
+                      LateReports policy, BodyTicket& body) noexcept {
     const Guard lock(mutex_);
     body.late = ticket.generation() != load().generation();
     const bool counted = detached() || observe(params, now, failure, body.late, policy);
@@ -110,9 +111,10 @@ class alignas(64) BasicEndpointHealth {
     return counted;
   }
 
-  // A body that broke off: one more failure by the same parameters. Late only if the generation moved before its
-  // headers were reported, or since for another reason than that report.
-  bool report_broken_body(const HealthParams& params, Instant now, BodyTicket body, LateReports policy) noexcept {
+  // A body that broke off: one more failure by the same parameters. Late only if the generation moved before
+  // its headers were reported, or since for another reason than that report.
+  bool report_broken_body(const HealthParams& params, Instant now, BodyTicket body,
+                          LateReports policy) noexcept {
     const Guard lock(mutex_);
     if (detached()) return true;
     return observe(params, now, true, body.late || body.generation != load().generation(), policy);
@@ -157,10 +159,14 @@ class alignas(64) BasicEndpointHealth {
     const Guard lock(mutex_);
     const StateWord word = load();
     const auto counts = window_.counts();
-    return {stored(word),       Instant{until_.load(std::memory_order_acquire)},
-            word.slots(),       streak_,
-            ejections_,         word.generation(),
-            counts.total(),     counts.second,
+    return {stored(word),
+            Instant{until_.load(std::memory_order_acquire)},
+            word.slots(),
+            streak_,
+            ejections_,
+            word.generation(),
+            counts.total(),
+            counts.second,
             window_.memory_bytes()};
   }
 
@@ -192,7 +198,8 @@ class alignas(64) BasicEndpointHealth {
   }
 
   // Traffic: into the window, prune, then judge. Mutex held.
-  bool observe(const HealthParams& params, Instant now, bool failure, bool late, LateReports policy) noexcept {
+  bool observe(const HealthParams& params, Instant now, bool failure, bool late,
+               LateReports policy) noexcept {
     if (late && policy == LateReports::ignore) return false;
     window_.append(now, failure ? BucketWindow::Kind::second : BucketWindow::Kind::first);
     window_.drop(now, params.window_ms);
@@ -200,9 +207,11 @@ class alignas(64) BasicEndpointHealth {
     return true;
   }
 
-  // Judges one outcome on the stored state. Mutex held; only picks may move the word meanwhile. `via` is what a
-  // recovery from half-open is called; one from ejected by traffic that is not late is the fail-open path's.
-  void apply(const HealthParams& params, Instant now, bool failure, Via via, const ProbeDecision& probe) noexcept {
+  // Judges one outcome on the stored state. Mutex held; only picks may move the word meanwhile. `via` is what
+  // a recovery from half-open is called; one from ejected by traffic that is not late is the fail-open
+  // path's.
+  void apply(const HealthParams& params, Instant now, bool failure, Via via,
+             const ProbeDecision& probe) noexcept {
     const std::uint32_t streak_before = streak_;
     streak_ = failure ? streak_ + (streak_ != UINT32_MAX) : 0;
     StateWord word = load();
@@ -210,10 +219,11 @@ class alignas(64) BasicEndpointHealth {
     for (;;) {
       bool settled = true;
       if (word.state() == GateState::in) {
-        const Rule rule = ejection_rule(params);
+        const Rule rule = ejection_rule(params, streak_, window_.counts());
         if (rule != Rule::none) settled = eject(word, params, now, rule);
       } else if (!failure) {
-        const Via actual = word.state() == GateState::out && via == Via::half_open_probe ? Via::fail_open : via;
+        const Via actual =
+            word.state() == GateState::out && via == Via::half_open_probe ? Via::fail_open : via;
         settled = recover(word, now, actual, streak_before, probe, params);
       } else if (word.state() == GateState::half_open) {
         settled = eject(word, params, now, Rule::half_open_probe_failed);
@@ -223,49 +233,31 @@ class alignas(64) BasicEndpointHealth {
     }
   }
 
-  // Which rule, if any, a failure on a healthy endpoint meets. Divided in double: 7 of 100 reaches 0.07.
-  Rule ejection_rule(const HealthParams& params) noexcept {
-    if (streak_ >= params.consecutive_failures) return Rule::consecutive_failures;
-    const auto counts = window_.counts();
-    if (counts.total() < params.failure_min_volume || counts.total() == 0) return Rule::none;
-    const double ratio = static_cast<double>(counts.second) / static_cast<double>(counts.total());
-    return ratio >= params.failure_ratio ? Rule::failure_ratio : Rule::none;
-  }
-
-  Because counts_as_judged(const HealthParams& params) noexcept {
-    Because because;
-    because.volume = window_.counts().total();
-    because.failures = window_.counts().second;
-    because.streak = streak_;
-    because.threshold = params.consecutive_failures;
-    because.min_volume = params.failure_min_volume;
-    because.limit = params.failure_ratio;
-    return because;
-  }
-
   bool eject(StateWord word, const HealthParams& params, Instant now, Rule rule) noexcept {
-    Because because = counts_as_judged(params);
+    Because because = counts_as_judged(params, streak_, window_.counts());
     because.for_ms = params.eject_ms;
     return move(word, GateState::out, now, rule, Via::none, because);
   }
 
   bool recover(StateWord word, Instant now, Via via, std::uint32_t streak_before, const ProbeDecision& probe,
                const HealthParams& params) noexcept {
-    Because because = counts_as_judged(params);
+    Because because = counts_as_judged(params, streak_, window_.counts());
     because.streak = streak_before;
     because.successes = probe.successes;
     because.threshold = probe.threshold;
     return move(word, GateState::in, now, Rule::none, via, because);
   }
 
-  // The only writer of the state. Checks the edge, writes the word, resets what the new state resets, emits one
-  // event. False when a pick moved the word first; then nothing has changed but a not yet announced `until`.
+  // The only writer of the state. Checks the edge, writes the word, resets what the new state resets, emits
+  // one event. False when a pick moved the word first; then nothing has changed but a not yet announced
+  // `until`.
   bool move(StateWord from, GateState to, Instant now, Rule rule, Via via, const Because& because) noexcept {
     HALFOPEN_CHECK(is_legal_edge(from.state(), to));
     if (to == GateState::out) until_.store((now + Duration{because.for_ms}).ms, std::memory_order_release);
     const std::uint32_t slots = to == GateState::half_open ? because.slots : 0;
     const StateWord next = from.moved_to(to, slots, slots);
-    if (!word_.compare_exchange_strong(from.bits, next.bits, std::memory_order_acq_rel, std::memory_order_acquire)) {
+    if (!word_.compare_exchange_strong(from.bits, next.bits, std::memory_order_acq_rel,
+                                       std::memory_order_acquire)) {
       return false;
     }
     if (to != GateState::half_open) {

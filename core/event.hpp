@@ -19,22 +19,28 @@ enum class EventType : std::uint8_t {
 };
 
 // Which rule put an endpoint out or opened a breaker. `error_ratio` is the breaker's name for its ratio.
-enum class Rule : std::uint8_t { none, consecutive_failures, failure_ratio, error_ratio, half_open_probe_failed };
+enum class Rule : std::uint8_t {
+  none,
+  consecutive_failures,
+  failure_ratio,
+  error_ratio,
+  half_open_probe_failed
+};
 
 // What let an endpoint back in.
 enum class Via : std::uint8_t { none, half_open_probe, active_probe, fail_open, late_report };
 
 // The counts as judged at the transition. Fields that a transition does not use are 0.
 struct Because {
-  std::uint64_t volume = 0;     // observations in the window, the judged one included
-  std::uint64_t failures = 0;   // failures among them
-  std::uint32_t streak = 0;     // failures in a row, the judged one included; on recovery: before it
-  std::uint32_t threshold = 0;  // the streak that ejects or opens
-  std::uint32_t min_volume = 0; // the volume from which the ratio rule applies
-  double limit = 0;             // the ratio that ejects or opens
-  std::uint32_t slots = 0;      // half-open: trials granted
-  std::uint32_t successes = 0;  // recovery by active probes: probe successes in a row
-  std::uint64_t for_ms = 0;     // ejected or opened: for how long
+  std::uint64_t volume = 0;      // observations in the window, the judged one included
+  std::uint64_t failures = 0;    // failures among them
+  std::uint32_t streak = 0;      // failures in a row, the judged one included; on recovery: before it
+  std::uint32_t threshold = 0;   // the streak that ejects or opens
+  std::uint32_t min_volume = 0;  // the volume from which the ratio rule applies
+  double limit = 0;              // the ratio that ejects or opens
+  std::uint32_t slots = 0;       // half-open: trials granted
+  std::uint32_t successes = 0;   // recovery by active probes: probe successes in a row
+  std::uint64_t for_ms = 0;      // ejected or opened: for how long
 };
 
 // Who it happened to. Shared and immutable, so that an event may outlive the endpoint it speaks of.
@@ -47,8 +53,8 @@ struct Event {
   EventType type = EventType::endpoint_ejected;
   Rule rule = Rule::none;
   Via via = Via::none;
-  // The machine's generation after the transition. Threads may hand their events over in another order than the
-  // transitions had; this tells the order (half-open keeps the generation of the way out before it).
+  // The machine's generation after the transition. Threads may hand their events over in another order than
+  // the transitions had; this tells the order (half-open keeps the generation of the way out before it).
   std::uint32_t generation = 0;
   Instant at;  // the `now` that the machine was given
   Because because;

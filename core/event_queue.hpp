@@ -1,8 +1,9 @@
-// The ready-made sink: a bounded queue between the machines and whoever logs, counts or publishes. Handing an event
-// over never blocks and allocates nothing; when the queue is full the event is dropped and counted.
+// The ready-made sink: a bounded queue between the machines and whoever logs, counts or publishes. Handing an
+// event over never blocks and allocates nothing; when the queue is full the event is dropped and counted.
 //
-// Any number of threads may offer and take at once. A ring of cells, each with a sequence number that says whose turn it is
-// (the design of D. Vyukov's bounded queue); a cell that is being written delays only its own reader.
+// Any number of threads may offer and take at once. A ring of cells, each with a sequence number that says
+// whose turn it is (the design of D. Vyukov's bounded queue); a cell that is being written delays only its
+// own reader.
 #pragma once
 
 #include <atomic>

@@ -1,9 +1,9 @@
-// All upstreams of a gateway, by name, and the reload that carries their state. An upstream is its name: renamed or
-// removed and added again it is all fresh, but for the retry budget, which is kept by name for as long as the
-// gateway lives.
+// All upstreams of a gateway, by name, and the reload that carries their state. An upstream is its name:
+// renamed or removed and added again it is all fresh, but for the retry budget, which is kept by name for as
+// long as the gateway lives.
 //
-// Thread-safe. find() takes a lock: ask once per configuration, or once per request, and keep the pointer; what it
-// points to lives as long as it is held.
+// Thread-safe. find() takes a lock: ask once per configuration, or once per request, and keep the pointer;
+// what it points to lives as long as it is held.
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
-// The small types around EndpointHealth: its states as they are shown, what it tells its pool, what a probe loop tells it.
+// The small types around EndpointHealth: its states as they are shown, what it tells its pool, what a probe
+// loop tells it.
 #pragma once
 
 #include <atomic>
@@ -6,8 +7,10 @@
 #include <cstdint>
 
 #include "core/event.hpp"
+#include "core/params.hpp"
 #include "core/state_word.hpp"
 #include "core/time.hpp"
+#include "core/window.hpp"
 
 namespace halfopen {
 
@@ -35,7 +38,8 @@ struct ProbeDecision {
   std::uint32_t successes = 0, threshold = 0;
 };
 
-// What a body that breaks off needs to know: was the report of its headers late, and where did it leave the tracker?
+// What a body that breaks off needs to know: was the report of its headers late, and where did it leave the
+// tracker?
 struct BodyTicket {
   std::uint32_t generation = 0;
   bool late = false;
@@ -45,6 +49,29 @@ struct BodyTicket {
 constexpr EventType health_event(GateState to) {
   if (to == GateState::out) return EventType::endpoint_ejected;
   return to == GateState::in ? EventType::endpoint_recovered : EventType::endpoint_half_open;
+}
+
+// Which rule, if any, a failure on a healthy endpoint meets; `counts`: first is successes, second failures,
+// the judged one included. Divided in double: 7 of 100 reaches 0.07, where 0.07 * 100 does not.
+inline Rule ejection_rule(const HealthParams& params, std::uint32_t streak,
+                          BucketWindow::Counts counts) noexcept {
+  if (streak >= params.consecutive_failures) return Rule::consecutive_failures;
+  if (counts.total() < params.failure_min_volume || counts.total() == 0) return Rule::none;
+  const double ratio = static_cast<double>(counts.second) / static_cast<double>(counts.total());
+  return ratio >= params.failure_ratio ? Rule::failure_ratio : Rule::none;
+}
+
+// The same counts, as the event tells them.
+inline Because counts_as_judged(const HealthParams& params, std::uint32_t streak,
+                                BucketWindow::Counts counts) {
+  Because because;
+  because.volume = counts.total();
+  because.failures = counts.second;
+  because.streak = streak;
+  because.threshold = params.consecutive_failures;
+  because.min_volume = params.failure_min_volume;
+  because.limit = params.failure_ratio;
+  return because;
 }
 
 // Everything about a tracker at one instant.

@@ -12,7 +12,8 @@
 
 namespace halfopen {
 
-// The backoff before the `retry`-th retry (from 1) without jitter: min(base * 2^(retry-1), max(cap, base)), ms.
+// The backoff before the `retry`-th retry (from 1) without jitter: min(base * 2^(retry-1), max(cap, base)),
+// ms.
 std::uint64_t nominal_backoff_ms(std::uint64_t base_ms, std::uint64_t cap_ms, std::uint64_t retry) noexcept;
 
 // With full jitter: floor(u * (nominal + 1)), u in [0, 1). Draws 0 … nominal.
@@ -55,25 +56,33 @@ class alignas(64) BasicRetryBudget {
 using RetryBudget = BasicRetryBudget<Threads>;
 
 // Why a retry was or was not made; asked in this order, stopping at the first no.
-enum class RetryAnswer : std::uint8_t { granted, not_retryable, attempts_used_up, past_deadline, budget_denied };
+enum class RetryAnswer : std::uint8_t {
+  granted,
+  not_retryable,
+  attempts_used_up,
+  past_deadline,
+  budget_denied
+};
 
 struct RetryDecision {
   RetryAnswer answer = RetryAnswer::not_retryable;
   std::uint64_t delay_ms = 0;  // granted: wait this long, then ask the breaker again
 };
 
-// Is this outcome one that the settings retry? Whether it was a failure is another question: 429 may be listed.
+// Is this outcome one that the settings retry? Whether it was a failure is another question: 429 may be
+// listed.
 bool is_retryable(const RetryParams& params, Outcome outcome) noexcept;
 
 // Does `elapsed_ns` since arrival plus the delay stay below the total deadline? No deadline: yes.
 bool within_deadline(const RetryParams& params, std::uint64_t elapsed_ns, std::uint64_t delay_ms) noexcept;
 
-// After the report of an attempt: shall there be another? `retries_made` counts retries so far; `draw()` gives u in
-// [0, 1) and is called only when the answer depends on it; `elapsed_ns` is since the request's arrival, on the
-// caller's finest clock.
+// After the report of an attempt: shall there be another? `retries_made` counts retries so far; `draw()`
+// gives u in [0, 1) and is called only when the answer depends on it; `elapsed_ns` is since the request's
+// arrival, on the caller's finest clock.
 template <class Sync, class Draw>
-RetryDecision decide_retry(const RetryParams& params, BasicRetryBudget<Sync>& budget, std::uint32_t retries_made,
-                           Outcome outcome, std::uint64_t elapsed_ns, Instant now, Draw&& draw) noexcept {
+RetryDecision decide_retry(const RetryParams& params, BasicRetryBudget<Sync>& budget,
+                           std::uint32_t retries_made, Outcome outcome, std::uint64_t elapsed_ns, Instant now,
+                           Draw&& draw) noexcept {
   if (!is_retryable(params, outcome)) return {RetryAnswer::not_retryable, 0};
   if (retries_made >= params.attempts) return {RetryAnswer::attempts_used_up, 0};
   const std::uint64_t nominal =

@@ -1,15 +1,17 @@
 // A cell that holds one immutable snapshot, swapped whole, read without locks and without allocation.
 //
-// std::atomic<std::shared_ptr> is a spin lock on g++ 12, and copying a shared_ptr out of a plain one races with the
-// swap. This is differential reference counting instead: one word holds the pointer and the number of readers
-// that ever took it, so taking a snapshot is one fetch_add that both reads the pointer and protects it, and giving it
-// back is one fetch_sub on the snapshot itself. That pin is the very reference a dispatch needs to keep its
-// tracker and parameters alive until its report, so nothing is paid twice.
-// Rejected: hazard pointers (a store with a full fence and a re-check, then still a reference for the dispatch);
-// epochs or RCU (a dispatch lives for seconds, and one stuck request would hold back all reclamation).
+// std::atomic<std::shared_ptr> is a spin lock on g++ 12, and copying a shared_ptr out of a plain one races
+// with the swap. This is differential reference counting instead: one word holds the pointer and the number
+// of readers that ever took it, so taking a snapshot is one fetch_add that both reads the pointer and
+// protects it, and giving it back is one fetch_sub on the snapshot itself. That pin is the very reference a
+// dispatch needs to keep its tracker and parameters alive until its report, so nothing is paid twice.
+// Rejected: hazard pointers (a store with a full fence and a re-check, then still a reference for the
+// dispatch); epochs or RCU (a dispatch lives for seconds, and one stuck request would hold back all
+// reclamation).
 //
-// The word: pointer >> 6 in the upper 42 bits (snapshots are 64-byte aligned and user space is 48 bits wide, which
-// is checked), takers in the lower 22. The count is moved into the snapshot long before it can overflow.
+// The word: pointer >> 6 in the upper 42 bits (snapshots are 64-byte aligned and user space is 48 bits wide,
+// which is checked), takers in the lower 22. The count is moved into the snapshot long before it can
+// overflow.
 #pragma once
 
 #include <atomic>
@@ -23,8 +25,9 @@ namespace halfopen {
 // What a snapshot must derive from.
 template <class Sync>
 struct alignas(64) SnapshotBase {
-  // BIAS while current; then takers - returners. The last to leave deletes it. Written by every attempt, so it has a
-  // cache line to itself: what derives from this is read by every attempt and must not be torn away with it.
+  // BIAS while current; then takers - returners. The last to leave deletes it. Written by every attempt, so
+  // it has a cache line to itself: what derives from this is read by every attempt and must not be torn away
+  // with it.
   typename Sync::template Atomic<std::int64_t> references{std::int64_t{1} << 60};
   char padding[64 - sizeof(typename Sync::template Atomic<std::int64_t>)];
 };
@@ -100,14 +103,15 @@ class SnapshotCell {
     drop(unpack(word), BIAS - static_cast<std::int64_t>(word & COUNT_MASK));
   }
 
-  // Moves the takers' count into the snapshot. The caller holds a pin, so the snapshot cannot go away; the count is
-  // added before the word is lowered, so that it is never too small in between.
+  // Moves the takers' count into the snapshot. The caller holds a pin, so the snapshot cannot go away; the
+  // count is added before the word is lowered, so that it is never too small in between.
   void fold(Snapshot* snapshot) noexcept {
     std::uint64_t word = word_.load(std::memory_order_acquire);
     while (unpack(word) == snapshot && (word & COUNT_MASK) > FOLD_FROM) {
       const auto takers = static_cast<std::int64_t>(word & COUNT_MASK);
       snapshot->references.fetch_add(takers, std::memory_order_acq_rel);
-      if (word_.compare_exchange_strong(word, pack(snapshot), std::memory_order_acq_rel, std::memory_order_acquire)) {
+      if (word_.compare_exchange_strong(word, pack(snapshot), std::memory_order_acq_rel,
+                                        std::memory_order_acquire)) {
         return;
       }
       drop(snapshot, takers);

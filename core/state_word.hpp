@@ -6,7 +6,8 @@
 // `until` (64 bits of its own) is tied to the word by the generation: it is written before the word that
 // announces it, and read as in a seqlock, word - until - same word again. An `until` can change only
 // together with the generation, so a compare-and-swap on the word also vouches for the `until` read under it.
-// Generations wrap after 2^30 transitions; a dispatch would have to be in flight across all of them to be misjudged.
+// Generations wrap after 2^30 transitions; a dispatch would have to be in flight across all of them to be
+// misjudged.
 #pragma once
 
 #include <atomic>
@@ -19,7 +20,8 @@ enum class GateState : std::uint8_t { in = 0, out = 1, half_open = 2 };
 struct StateWord {
   std::uint64_t bits = 0;
 
-  static constexpr StateWord make(GateState state, std::uint32_t slots, std::uint32_t granted, std::uint32_t generation) {
+  static constexpr StateWord make(GateState state, std::uint32_t slots, std::uint32_t granted,
+                                  std::uint32_t generation) {
     return {static_cast<std::uint64_t>(state) | (std::uint64_t{slots & 0xffff} << 2) |
             (std::uint64_t{granted & 0xffff} << 18) | (std::uint64_t{generation & GENERATION_MASK} << 34)};
   }
@@ -29,7 +31,9 @@ struct StateWord {
   constexpr std::uint32_t granted() const { return (bits >> 18) & 0xffff; }
   constexpr std::uint32_t generation() const { return static_cast<std::uint32_t>(bits >> 34); }
 
-  constexpr StateWord with_slots(std::uint32_t left) const { return make(state(), left, granted(), generation()); }
+  constexpr StateWord with_slots(std::uint32_t left) const {
+    return make(state(), left, granted(), generation());
+  }
 
   // The generation moves at each way out and each way back in, not at half-open.
   constexpr StateWord moved_to(GateState next, std::uint32_t slots, std::uint32_t granted) const {
@@ -51,12 +55,14 @@ constexpr bool is_legal_edge(GateState from, GateState to) {
   return LEGAL_EDGE[static_cast<int>(from)][static_cast<int>(to)];
 }
 
-// What a pick or an admission remembers of the word it met, to be handed back with its report. One word, because it is
-// copied with every attempt: two members would be stored apart and loaded together, which stalls.
+// What a pick or an admission remembers of the word it met, to be handed back with its report. One word,
+// because it is copied with every attempt: two members would be stored apart and loaded together, which
+// stalls.
 class Ticket {
  public:
   constexpr Ticket() = default;
-  constexpr Ticket(std::uint32_t generation, bool took_slot) : bits_(generation << 1 | (took_slot ? 1U : 0U)) {}
+  constexpr Ticket(std::uint32_t generation, bool took_slot)
+      : bits_(generation << 1 | (took_slot ? 1U : 0U)) {}
 
   constexpr std::uint32_t generation() const { return bits_ >> 1; }
   constexpr bool took_slot() const { return (bits_ & 1) != 0; }
@@ -85,7 +91,8 @@ template <class AtomicWord>
 void return_slot(AtomicWord& word, Ticket ticket) noexcept {
   if (!ticket.took_slot()) return;
   StateWord now{word.load(std::memory_order_acquire)};
-  while (now.state() == GateState::half_open && now.generation() == ticket.generation() && now.slots() < now.granted()) {
+  while (now.state() == GateState::half_open && now.generation() == ticket.generation() &&
+         now.slots() < now.granted()) {
     if (word.compare_exchange_weak(now.bits, now.with_slots(now.slots() + 1).bits, std::memory_order_acq_rel,
                                    std::memory_order_acquire)) {
       return;

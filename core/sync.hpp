@@ -18,7 +18,8 @@ class WordMutex {
  public:
   void lock() noexcept {
     std::uint32_t expected = FREE;
-    if (word_.compare_exchange_strong(expected, HELD, std::memory_order_acquire, std::memory_order_relaxed)) return;
+    if (word_.compare_exchange_strong(expected, HELD, std::memory_order_acquire, std::memory_order_relaxed))
+      return;
     lock_contended();
   }
 
@@ -29,14 +30,15 @@ class WordMutex {
  private:
   static constexpr std::uint32_t FREE = 0, HELD = 1, WAITED_FOR = 2;
 
-  // A holder is in for tens of nanoseconds, so waiting a while is far cheaper than the kernel, for both; only a holder
-  // that was descheduled is worth sleeping for.
+  // A holder is in for tens of nanoseconds, so waiting a while is far cheaper than the kernel, for both; only
+  // a holder that was descheduled is worth sleeping for.
   void lock_contended() noexcept {
     for (int round = 0; round < SPIN_ROUNDS; ++round) {
       for (int pause = 0; pause < (round < 6 ? 1 << round : 64); ++pause) relax();
       std::uint32_t expected = FREE;
       if (word_.load(std::memory_order_relaxed) == FREE &&
-          word_.compare_exchange_strong(expected, HELD, std::memory_order_acquire, std::memory_order_relaxed)) {
+          word_.compare_exchange_strong(expected, HELD, std::memory_order_acquire,
+                                        std::memory_order_relaxed)) {
         return;
       }
     }

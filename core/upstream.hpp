@@ -1,4 +1,5 @@
-// One upstream as a gateway holds it: balancer, breaker, trackers and retry budget together. This is the class to embed.
+// One upstream as a gateway holds it: balancer, breaker, trackers and retry budget together. This is the
+// class to embed.
 //
 //   auto admission = upstream.admit(now, AttemptKind::first);      // the breaker's check
 //   if (!admission.allowed()) return answer_503(admission.decision().retry_after_s());
@@ -8,9 +9,10 @@
 //   auto body = dispatch.report(now, Outcome::http(status));       // tracker, breaker, in-flight - 1
 //   if (broke_off) body.broken(now);
 //
-// Thread-safe (policy Threads): admit, pick and report from any thread, reload from one at a time beside them. The pick
-// path - snapshot, health question, closed check - is lock-free and allocates nothing; round-robin's step
-// and the entry in the retry budget hold one short lock each. Configurations must be valid (core/validate.hpp).
+// Thread-safe (policy Threads): admit, pick and report from any thread, reload from one at a time beside
+// them. The pick path - snapshot, health question, closed check - is lock-free and allocates nothing;
+// round-robin's step and the entry in the retry budget hold one short lock each. Configurations must be valid
+// (core/validate.hpp).
 #pragma once
 
 #include <cstdint>
@@ -39,9 +41,10 @@ class BasicUpstream {
   using Dispatch = BasicDispatch<Sync>;
   using Body = BasicBody<Sync>;
 
-  // `sink` (may be null) must outlive the upstream and every handle. `budget`: kept by name across removal and
-  // return of an upstream; null makes a fresh one.
-  BasicUpstream(UpstreamConfig config, Instant now, EventSink* sink = nullptr, std::shared_ptr<Budget> budget = nullptr)
+  // `sink` (may be null) must outlive the upstream and every handle. `budget`: kept by name across removal
+  // and return of an upstream; null makes a fresh one.
+  BasicUpstream(UpstreamConfig config, Instant now, EventSink* sink = nullptr,
+                std::shared_ptr<Budget> budget = nullptr)
       : sink_(sink),
         budget_(budget ? std::move(budget) : std::make_shared<Budget>()),
         cell_(next_generation(nullptr, std::move(config), now)) {}
@@ -57,7 +60,8 @@ class BasicUpstream {
     return Admission(std::move(pin), decision);
   }
 
-  // After a report: shall the request be tried again? `settings` are those at its arrival (config()->retries).
+  // After a report: shall the request be tried again? `settings` are those at its arrival
+  // (config()->retries).
   template <class Draw>
   RetryDecision decide_retry(const RetryParams& settings, std::uint32_t retries_made, Outcome outcome,
                              std::uint64_t elapsed_ns, Instant now, Draw&& draw) noexcept {
@@ -65,8 +69,9 @@ class BasicUpstream {
                                   std::forward<Draw>(draw));
   }
 
-  // Swaps the configuration whole. Trackers, in-flight counts and slow-start entries stay with their address:port, the
-  // breaker with the upstream; see "Reload" in the specification of the machines. Emits nothing.
+  // Swaps the configuration whole. Trackers, in-flight counts and slow-start entries stay with their
+  // address:port, the breaker with the upstream; see "Reload" in the specification of the machines. Emits
+  // nothing.
   void reload(UpstreamConfig config, Instant now) {
     auto before = cell_.pin();
     Snapshot* const next = next_generation(&*before, std::move(config), now);
@@ -103,14 +108,16 @@ class BasicUpstream {
     const auto pin = cell_.pin();
     std::vector<EndpointView> views;
     for (const auto& member : pin->members) {
-      views.push_back({member.state->subject->endpoint, member.state->in_flight.load(std::memory_order_acquire),
-                       member.tracker});
+      views.push_back({member.state->subject->endpoint,
+                       member.state->in_flight.load(std::memory_order_acquire), member.tracker});
     }
     return views;
   }
   std::shared_ptr<Breaker> breaker() const { return cell_.pin()->breaker; }
   std::uint64_t fail_open_picks() const { return counters_->fail_open_picks.load(std::memory_order_relaxed); }
-  std::uint64_t late_reports_ignored() const { return counters_->late_reports_ignored.load(std::memory_order_relaxed); }
+  std::uint64_t late_reports_ignored() const {
+    return counters_->late_reports_ignored.load(std::memory_order_relaxed);
+  }
 
  private:
   using Address = std::pair<std::string, std::uint16_t>;
@@ -132,7 +139,8 @@ class BasicUpstream {
     if (!next.config->breaker) return;
     if (before != nullptr) next.breaker = before->breaker;
     if (next.breaker) return;
-    next.breaker = std::make_shared<Breaker>(sink_, std::make_shared<EventSubject>(EventSubject{next.config->name, ""}));
+    next.breaker =
+        std::make_shared<Breaker>(sink_, std::make_shared<EventSubject>(EventSubject{next.config->name, ""}));
   }
 
   void add_members(const Snapshot* before, Snapshot& next, Instant now) {
@@ -149,11 +157,14 @@ class BasicUpstream {
         member = *old->second;
       } else {
         member.state = std::make_shared<EndpointState<Sync>>();
-        member.state->subject = std::make_shared<EventSubject>(EventSubject{next.config->name, endpoint.name()});
+        member.state->subject =
+            std::make_shared<EventSubject>(EventSubject{next.config->name, endpoint.name()});
         if (before != nullptr) member.state->added_at = now;
       }
-      if (!next.config->health) member.tracker = nullptr;
-      else if (!member.tracker) member.tracker = std::make_shared<Tracker>(sink_, member.state->subject, pool_);
+      if (!next.config->health)
+        member.tracker = nullptr;
+      else if (!member.tracker)
+        member.tracker = std::make_shared<Tracker>(sink_, member.state->subject, pool_);
       next.members.push_back(std::move(member));
     }
   }
@@ -175,7 +186,8 @@ class BasicUpstream {
   void add_round_robin(const Snapshot* before, Snapshot& next) {
     next.round_robin = std::make_shared<RoundRobinState<Sync>>(next.size());
     if (before == nullptr || before->config->load_balancer != next.config->load_balancer) return;
-    // One state for both generations only while they have the same trackers: it remembers who was not healthy.
+    // One state for both generations only while they have the same trackers: it remembers who was not
+    // healthy.
     const bool same_trackers = before->config->health.has_value() == next.config->health.has_value();
     if (same_trackers && before->config->endpoints == next.config->endpoints) {
       next.round_robin = before->round_robin;

@@ -1,6 +1,7 @@
-// The life of one attempt, as three move-only handles: Admission (the breaker let it in) -> Dispatch (an endpoint was
-// picked) -> Body (headers are in). Each is used once or destroyed; destroying one is the abandoned attempt,
-// which observes nothing and gives back what it holds: trial slots and the in-flight count. Nothing can wedge.
+// The life of one attempt, as three move-only handles: Admission (the breaker let it in) -> Dispatch (an
+// endpoint was picked) -> Body (headers are in). Each is used once or destroyed; destroying one is the
+// abandoned attempt, which observes nothing and gives back what it holds: trial slots and the in-flight
+// count. Nothing can wedge.
 //
 // A handle keeps its generation of the upstream alive, so it may outlive reloads and the upstream itself. A
 // handle is one thread's at a time; different handles need no coordination.
@@ -68,13 +69,15 @@ class BasicDispatch {
 
   // The endpoint's place in the set it was picked from, and its "address:port".
   std::uint32_t index() const noexcept { return choice_.index(); }
-  const std::string& endpoint() const noexcept { return pin_->members[choice_.index()].state->subject->endpoint; }
+  const std::string& endpoint() const noexcept {
+    return pin_->members[choice_.index()].state->subject->endpoint;
+  }
   const UpstreamConfig& config() const noexcept { return *pin_->config; }
   bool fail_open() const noexcept { return choice_.fail_open(); }
   bool is_trial() const noexcept { return choice_.ticket().took_slot(); }
 
-  // The outcome at response headers, or at the attempt's timeout: to the tracker, then to the breaker, each by the
-  // parameters in force at the pick; in-flight goes down. The body's handle takes over.
+  // The outcome at response headers, or at the attempt's timeout: to the tracker, then to the breaker, each
+  // by the parameters in force at the pick; in-flight goes down. The body's handle takes over.
   BasicBody<Sync> report(Instant now, Outcome outcome) noexcept {
     HALFOPEN_CHECK(static_cast<bool>(pin_));
     UpstreamSnapshot<Sync>& snapshot = *pin_;
@@ -128,7 +131,8 @@ class BasicAdmission {
   bool wants_words() const noexcept { return pin_->config->load_balancer == Algorithm::random; }
   bool wants_key() const noexcept { return pin_->config->load_balancer == Algorithm::ip_hash; }
 
-  // Picks an endpoint for the admitted attempt. Falsy when the set is empty: answer 503; the trial slot returns.
+  // Picks an endpoint for the admitted attempt. Falsy when the set is empty: answer 503; the trial slot
+  // returns.
   BasicDispatch<Sync> pick(Instant now, const PickInput& input = {}) noexcept {
     HALFOPEN_CHECK(pin_ && decision_.allowed);
     BasicDispatch<Sync> dispatch;

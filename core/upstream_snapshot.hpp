@@ -1,5 +1,5 @@
-// One generation of an upstream: the immutable endpoint set and settings that a pick reads, and the pick itself.
-// An internal of core/upstream.hpp.
+// One generation of an upstream: the immutable endpoint set and settings that a pick reads, and the pick
+// itself. An internal of core/upstream.hpp.
 #pragma once
 
 #include <cstdint>
@@ -47,9 +47,9 @@ struct alignas(64) RoundRobinState {
   typename Sync::Mutex mutex;
   SmoothRoundRobin running;
   std::vector<std::int64_t> scratch;  // weights in thousandths while somebody ramps up
-  // Who was not healthy when the pool's word was `seen`; all others need no asking while it stays so. Valid for every
-  // generation that shares this state: they have the same order, and a tracker that is replaced while it is
-  // not healthy moves the word.
+  // Who was not healthy when the pool's word was `seen`; all others need no asking while it stays so. Valid
+  // for every generation that shares this state: they have the same order, and a tracker that is replaced
+  // while it is not healthy moves the word.
   std::vector<std::uint32_t> not_healthy;
   std::uint64_t seen = ~std::uint64_t{0};
 };
@@ -87,10 +87,10 @@ struct UpstreamSnapshot : SnapshotBase<Sync> {
   std::shared_ptr<BasicBreaker<Sync>> breaker;  // null: no breaker block
   std::shared_ptr<UpstreamCounters<Sync>> counters;
   std::shared_ptr<RoundRobinState<Sync>> round_robin;
-  HashRing ring;                        // ip_hash only
+  HashRing ring;  // ip_hash only
   bool equal_weights = true;
-  std::vector<std::int64_t> weights;    // as configured, in thousandths under slow start
-  std::vector<std::uint32_t> ramping;   // members that a reload added, under slow start
+  std::vector<std::int64_t> weights;   // as configured, in thousandths under slow start
+  std::vector<std::uint32_t> ramping;  // members that a reload added, under slow start
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(members.size()); }
 
@@ -107,7 +107,8 @@ struct UpstreamSnapshot : SnapshotBase<Sync> {
     ask_everybody(now, excluded);
     switch (config->load_balancer) {
       case Algorithm::round_robin: break;
-      case Algorithm::least_requests: return settle(excluded, [this](const Excluded& out) { return least_loaded(out); });
+      case Algorithm::least_requests:
+        return settle(excluded, [this](const Excluded& out) { return least_loaded(out); });
       case Algorithm::random:
         return settle(excluded, [&](const Excluded& out) { return less_loaded_of_two(out, input); });
       case Algorithm::ip_hash: break;
@@ -119,7 +120,8 @@ struct UpstreamSnapshot : SnapshotBase<Sync> {
     RoundRobinState<Sync>& state = *round_robin;
     const Guard lock(state.mutex);
     const Weights weighted = weights_at(now, state);
-    const bool all_healthy = !config->health || PoolHealth<Sync>::all_healthy(pool->word.load(std::memory_order_acquire));
+    const bool all_healthy =
+        !config->health || PoolHealth<Sync>::all_healthy(pool->word.load(std::memory_order_acquire));
     // The usual case, without a set to keep: everybody is a candidate and the queue of all of them stands.
     if (all_healthy && size() > 1 && state.running.queue_of_all(weighted)) {
       const std::uint32_t i = state.running.pick_from_queue();
@@ -143,7 +145,8 @@ struct UpstreamSnapshot : SnapshotBase<Sync> {
     }
   }
 
-  // The same answers without touching the healthy: a tracker that leaves `healthy` moves the pool's word. Lock held.
+  // The same answers without touching the healthy: a tracker that leaves `healthy` moves the pool's word.
+  // Lock held.
   void ask_the_unhealthy(Instant now, RoundRobinState<Sync>& state, Excluded& excluded) noexcept {
     const std::uint64_t seen = pool->word.load(std::memory_order_acquire);
     if (state.seen != seen) {
@@ -195,7 +198,8 @@ struct UpstreamSnapshot : SnapshotBase<Sync> {
     return i < j ? i : j;
   }
 
-  // Slow start: in thousandths, max(1, 1000 * weight * elapsed / slow_start_ms) for those who ramp. Lock held.
+  // Slow start: in thousandths, max(1, 1000 * weight * elapsed / slow_start_ms) for those who ramp. Lock
+  // held.
   Weights weights_at(Instant now, RoundRobinState<Sync>& state) const noexcept {
     bool somebody_ramps = false;
     for (const std::uint32_t i : ramping) {
@@ -203,14 +207,16 @@ struct UpstreamSnapshot : SnapshotBase<Sync> {
     }
     if (!somebody_ramps) return {equal_weights ? nullptr : weights.data(), weights[0]};
     state.scratch = weights;
-    for (const std::uint32_t i : ramping) state.scratch[i] = ramped(weights[i], now - *members[i].state->added_at);
+    for (const std::uint32_t i : ramping)
+      state.scratch[i] = ramped(weights[i], now - *members[i].state->added_at);
     return {state.scratch.data(), 0};
   }
 
   std::int64_t ramped(std::int64_t full, Duration elapsed) const noexcept {
     if (elapsed.ms >= config->slow_start_ms) return full;
     __extension__ typedef unsigned __int128 Wide;
-    const auto weight = static_cast<std::int64_t>(static_cast<Wide>(full) * elapsed.ms / config->slow_start_ms);
+    const auto weight =
+        static_cast<std::int64_t>(static_cast<Wide>(full) * elapsed.ms / config->slow_start_ms);
     return weight < 1 ? 1 : weight;
   }
 };

@@ -1,11 +1,11 @@
 // A rolling window of two-valued observations (success/failure, request/retry), exact to the millisecond.
 //
-// An observation is stamped max(now, newest stamp); equal stamps share one bucket. That is exactly the list that drops
-// from its old end and stops at the first entry not yet aged, also when time steps back, in at most one bucket a
-// millisecond of the window (one more where 2^32 - 1 observations share a stamp). Dropping only notes how far; the
-// buckets go when somebody counts or the ring is full, many at once, because one here and two there is what a
-// processor cannot predict. O(1) amortised, no allocation in steady state (the ring doubles and stays), memory
-// returned by clear(). Not thread-safe: its owner locks.
+// An observation is stamped max(now, newest stamp); equal stamps share one bucket. That is exactly the list
+// that drops from its old end and stops at the first entry not yet aged, also when time steps back, in at
+// most one bucket a millisecond of the window (one more where 2^32 - 1 observations share a stamp). Dropping
+// only notes how far; the buckets go when somebody counts or the ring is full, many at once, because one here
+// and two there is what a processor cannot predict. O(1) amortised, no allocation in steady state (the ring
+// doubles and stays), memory returned by clear(). Not thread-safe: its owner locks.
 //
 // Rejected: one entry an observation (16 MiB a tracker at 10^4 observations a second), and coarse buckets
 // (an edge one bucket wide where the rule says one millisecond).
@@ -31,11 +31,14 @@ class BucketWindow {
 
   // Counts one observation at `now` (or at the newest stamp, if that is later).
   [[gnu::always_inline]] void append(Instant now, Kind kind) {
-    if (newest_ < keep_from_) [[unlikely]] flush();  // all of it has aged: it must not lend its stamp
+    if (newest_ < keep_from_) [[unlikely]]
+      flush();  // all of it has aged: it must not lend its stamp
     if (size_ != 0 && now.ms <= newest_ && join_newest(kind)) return;
-    if (size_ == capacity_) [[unlikely]] make_room();
+    if (size_ == capacity_) [[unlikely]]
+      make_room();
     newest_ = size_ != 0 && newest_ > now.ms ? newest_ : now.ms;
-    ring_[(head_ + size_) & (capacity_ - 1)] = {newest_, kind == Kind::first ? 1U : 0U, kind == Kind::second ? 1U : 0U};
+    ring_[(head_ + size_) & (capacity_ - 1)] = {newest_, kind == Kind::first ? 1U : 0U,
+                                                kind == Kind::second ? 1U : 0U};
     ++size_;
     ++(kind == Kind::first ? counts_.first : counts_.second);
   }
@@ -119,7 +122,8 @@ class BucketWindow {
     if (size_ == 0) newest_ = 0;
   }
 
-  // Flushing a sixteenth free pays for itself; less, and the ring doubles. So 60,000 buckets fit into 2^16 places.
+  // Flushing a sixteenth free pays for itself; less, and the ring doubles. So 60,000 buckets fit into 2^16
+  // places.
   [[gnu::noinline]] void make_room() {
     flush();
     if (size_ >= capacity_ - capacity_ / 16) grow();
@@ -136,7 +140,7 @@ class BucketWindow {
 
   std::unique_ptr<Bucket[]> ring_;
   std::uint32_t capacity_ = 0, head_ = 0, size_ = 0;  // capacity_: 0 or a power of two
-  std::uint64_t newest_ = 0;     // the newest stamp; 0 when empty
+  std::uint64_t newest_ = 0;                          // the newest stamp; 0 when empty
   std::uint64_t keep_from_ = 0;  // what is older has been dropped, though it may still be here; 0 when empty
   Counts counts_;
 };

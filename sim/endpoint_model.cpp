@@ -5,8 +5,6 @@
 #include <string>
 #include <variant>
 
-#include "sim/latency.hpp"
-
 namespace halfopen::sim {
 namespace {
 
@@ -23,17 +21,13 @@ EndpointModel::EndpointModel(const ServerModel& model, std::uint64_t seed)
   for (std::size_t n = 0; n < model.faults.size(); ++n) {
     streams_.emplace_back(seed, "fault:" + model.name + "/" + std::to_string(n));
     const FaultKind& kind = model.faults[n].kind;
-    can_go_down_ = can_go_down_ || std::holds_alternative<DownFault>(kind) || std::holds_alternative<FlapFault>(kind);
+    can_go_down_ =
+        can_go_down_ || std::holds_alternative<DownFault>(kind) || std::holds_alternative<FlapFault>(kind);
   }
 }
 
-ServerAnswer EndpointModel::judge(Nanos t, const AttemptKey& key, const Stream& service) {
+ServerAnswer EndpointModel::judge_with_faults(Nanos t, const AttemptKey& key, const Stream& service) {
   ServerAnswer answer;
-  if (model_->faults.empty()) {
-    if (key.tcp_probe) answer.manner = ServerAnswer::Manner::at_once;
-    else answer.latency = to_nanos(draw_ms(model_->latency, service.unit(key.index, 0, key.attempt, key.entry, key.kind())));
-    return answer;
-  }
   DownKind down{};
   if (down_decides(t, key, down)) {
     switch (down) {
@@ -64,7 +58,8 @@ std::uint32_t EndpointModel::concurrency(Nanos t, bool probe) const {
   double effective = model_->capacity->concurrency;
   for (const Fault& fault : model_->faults) {
     const auto* brownout = std::get_if<BrownoutFault>(&fault.kind);
-    if (brownout != nullptr && active(fault, t) && in_scope(fault, probe)) effective *= brownout->capacity_factor;
+    if (brownout != nullptr && active(fault, t) && in_scope(fault, probe))
+      effective *= brownout->capacity_factor;
   }
   return static_cast<std::uint32_t>(std::clamp(std::floor(effective), 1.0, 4294967295.0));
 }
@@ -94,8 +89,8 @@ bool EndpointModel::down_decides(Nanos t, const AttemptKey& key, DownKind& kind)
   return false;
 }
 
-// (2) The n-th traffic attempt since `from` that no `down` decided gets the n-th entry of each active list; the
-// first list that still has one decides.
+// (2) The n-th traffic attempt since `from` that no `down` decided gets the n-th entry of each active list;
+// the first list that still has one decides.
 bool EndpointModel::script_decides(Nanos t, const AttemptKey& key, ServerAnswer& answer) {
   if (key.probe) return false;
   bool decided = false;
@@ -114,15 +109,17 @@ bool EndpointModel::script_decides(Nanos t, const AttemptKey& key, ServerAnswer&
 
 // (3) The draw, times all factors in file order, then plus the adds in file order.
 double EndpointModel::latency_ms(Nanos t, const AttemptKey& key, const Stream& service) const {
-  double ms = draw_ms(model_->latency, service.unit(key.index, 0, key.attempt, key.entry, key.kind()));
+  double ms = base_latency_ms(key, service);
   for (const Fault& fault : model_->faults) {
     if (!active(fault, t) || !in_scope(fault, key.probe)) continue;
     if (const auto* brownout = std::get_if<BrownoutFault>(&fault.kind)) ms *= brownout->latency_factor;
-    if (const auto* slow = std::get_if<LatencyFault>(&fault.kind)) ms *= 1 + (slow->factor - 1) * ramped(fault, *slow, t);
+    if (const auto* slow = std::get_if<LatencyFault>(&fault.kind))
+      ms *= 1 + (slow->factor - 1) * ramped(fault, *slow, t);
   }
   for (const Fault& fault : model_->faults) {
     const auto* slow = std::get_if<LatencyFault>(&fault.kind);
-    if (slow != nullptr && active(fault, t) && in_scope(fault, key.probe)) ms += slow->add_ms * ramped(fault, *slow, t);
+    if (slow != nullptr && active(fault, t) && in_scope(fault, key.probe))
+      ms += slow->add_ms * ramped(fault, *slow, t);
   }
   return ms;
 }
@@ -131,8 +128,8 @@ bool EndpointModel::hits(std::uint32_t fault, double ratio, const AttemptKey& ke
   return streams_[fault].unit(key.index, 0, key.attempt, key.entry, key.kind()) < ratio;
 }
 
-// (5) errors in file order, a draw each, the first hit wins; (6) hang; (7) truncate. An attempt that was answered
-// with an error neither hangs nor is truncated, one that hangs is not truncated.
+// (5) errors in file order, a draw each, the first hit wins; (6) hang; (7) truncate. An attempt that was
+// answered with an error neither hangs nor is truncated, one that hangs is not truncated.
 void EndpointModel::draw_faults(Nanos t, const AttemptKey& key, ServerAnswer& answer) const {
   std::uint32_t hang = UINT32_MAX, truncate = UINT32_MAX;
   for (std::uint32_t n = 0; n < model_->faults.size(); ++n) {
@@ -156,8 +153,10 @@ void EndpointModel::draw_faults(Nanos t, const AttemptKey& key, ServerAnswer& an
       return;
     }
   }
-  if (hang != UINT32_MAX) answer.manner = ServerAnswer::Manner::hang;
-  else answer.truncated = truncate != UINT32_MAX && !key.probe;
+  if (hang != UINT32_MAX)
+    answer.manner = ServerAnswer::Manner::hang;
+  else
+    answer.truncated = truncate != UINT32_MAX && !key.probe;
 }
 
 }  // namespace halfopen::sim

@@ -1,5 +1,5 @@
-// How one simulated server would answer an attempt that reaches it now: its latency and the faults that are active,
-// composed as the scenario's reference says. Knows nothing of ejection, gateways or queues.
+// How one simulated server would answer an attempt that reaches it now: its latency and the faults that are
+// active, composed as the scenario's reference says. Knows nothing of ejection, gateways or queues.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 
 #include "core/outcome.hpp"
 #include "sim/draws.hpp"
+#include "sim/latency.hpp"
 #include "sim/scenario.hpp"
 
 namespace halfopen::sim {
@@ -42,11 +43,17 @@ class EndpointModel {
 
   const ServerModel& model() const { return *model_; }
 
-  // Judged when the attempt reaches the endpoint. `service` is the stream of its latency. Uses up an entry of an
-  // `outcomes` list where one decides.
-  ServerAnswer judge(Nanos t, const AttemptKey& key, const Stream& service);
+  // Judged when the attempt reaches the endpoint. `service` is the stream of its latency. Uses up an entry of
+  // an `outcomes` list where one decides.
+  ServerAnswer judge(Nanos t, const AttemptKey& key, const Stream& service) {
+    if (!model_->faults.empty() || key.tcp_probe) return judge_with_faults(t, key, service);
+    ServerAnswer answer;
+    answer.latency = to_nanos(base_latency_ms(key, service));
+    return answer;
+  }
 
-  // concurrency * the factors of the active brownouts in whose scope the attempt is, at least 1. Needs a capacity.
+  // concurrency * the factors of the active brownouts in whose scope the attempt is, at least 1. Needs a
+  // capacity.
   std::uint32_t concurrency(Nanos t, bool probe) const;
 
   // A flap moves by its boundaries, not by asking: phase 0 is up and begins at the fault's `from`.
@@ -66,6 +73,10 @@ class EndpointModel {
     return fault.scope == Scope::both || (fault.scope == Scope::probes) == probe;
   }
   static bool active(const Fault& fault, Nanos t) { return t >= fault.from && t < fault.to; }
+  double base_latency_ms(const AttemptKey& key, const Stream& service) const {
+    return draw_ms(model_->latency, service.unit(key.index, 0, key.attempt, key.entry, key.kind()));
+  }
+  ServerAnswer judge_with_faults(Nanos t, const AttemptKey& key, const Stream& service);
   bool down_decides(Nanos t, const AttemptKey& key, DownKind& kind) const;
   bool script_decides(Nanos t, const AttemptKey& key, ServerAnswer& answer);
   double latency_ms(Nanos t, const AttemptKey& key, const Stream& service) const;
@@ -73,9 +84,9 @@ class EndpointModel {
   bool hits(std::uint32_t fault, double ratio, const AttemptKey& key) const;
 
   const ServerModel* model_;
-  std::vector<Stream> streams_;              // fault:<endpoint>/<n>
-  std::vector<Flap> flaps_;                  // by fault
-  std::vector<std::uint64_t> scripted_;      // by fault: attempts counted by an `outcomes` list
+  std::vector<Stream> streams_;          // fault:<endpoint>/<n>
+  std::vector<Flap> flaps_;              // by fault
+  std::vector<std::uint64_t> scripted_;  // by fault: attempts counted by an `outcomes` list
   bool can_go_down_ = false;
 };
 

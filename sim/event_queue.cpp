@@ -10,8 +10,8 @@ void EventQueue::take_from_elsewhere() {
     top_ = Entry{};
     return;
   }
-  // The next bucket is opened when nothing is due before it, and no earlier: what still comes in before it would
-  // all go through the heap.
+  // The next bucket is opened when nothing is due before it, and no earlier: what still comes in before it
+  // would all go through the heap.
   if (due_.empty() && in_wheel_ != 0 && (heap_.empty() || bucket_of(heap_[0].at) >= next_bucket_)) {
     if (take_from_wheel()) return;
   }
@@ -48,7 +48,8 @@ bool EventQueue::take_from_wheel() {
   in_wheel_ -= loaded;
   loaded_ += loaded;
   next_bucket_ = in_wheel_ == 0 ? NO_BUCKET : first_occupied();
-  if (loaded > 1) std::sort(due_.begin(), due_.end(), [](const Entry& a, const Entry& b) { return before(b, a); });
+  if (loaded > 1)
+    std::sort(due_.begin(), due_.end(), [](const Entry& a, const Entry& b) { return before(b, a); });
   return alone;
 }
 
@@ -70,8 +71,10 @@ void EventQueue::review() {
   const std::uint32_t eighth = pushes_ / 8;
   const std::uint32_t per_load = loads_ == 0 ? 0 : loaded_ / loads_;
   int shift = shift_;
-  if ((late_ > eighth || per_load > 8) && shift_ > 6) --shift;
-  else if (far_ > eighth && per_load < 4 && shift_ < 40) ++shift;
+  if ((late_ > eighth || per_load > 8) && shift_ > 6)
+    --shift;
+  else if (far_ > eighth && per_load < 4 && shift_ < 40)
+    ++shift;
   pushes_ = far_ = late_ = loads_ = loaded_ = 0;
   // Rebuilding costs the size; a queue larger than what a review saw waits its turn.
   if (shift != shift_ && size_ <= REVIEW_AFTER * 4) rebuild(shift);

@@ -1,12 +1,13 @@
-// What is to happen, by (time, kind, sequence): a total order, so two runs cannot disagree about simultaneous events.
+// What is to happen, by (time, kind, sequence): a total order, so two runs cannot disagree about simultaneous
+// events.
 //
-// Events of the near future stand in a wheel of buckets, unsorted; the bucket that is due is sorted and drained. What is
-// too far for the wheel, or comes into the bucket that is being drained, waits in a four-ary heap beside it, and the
-// next event is the lesser of the two. So an event costs a constant where a heap alone costs its depth. The width
-// of a bucket follows the traffic; it changes the speed and never the order.
+// Events of the near future stand in a wheel of buckets, unsorted; the bucket that is due is sorted and
+// drained. What is too far for the wheel, or comes into the bucket that is being drained, waits in a four-ary
+// heap beside it, and the next event is the lesser of the two. So an event costs a constant where a heap
+// alone costs its depth. The width of a bucket follows the traffic; it changes the speed and never the order.
 //
-// Most events cannot be cancelled and cost nothing for it; the others have a slot that cancelling marks, and the marked
-// are swept when they outnumber the living.
+// Most events cannot be cancelled and cost nothing for it; the others have a slot that cancelling marks, and
+// the marked are swept when they outnumber the living.
 #pragma once
 
 #include <algorithm>
@@ -60,7 +61,9 @@ class EventQueue {
   EventKind next_kind() const { return kind_of(top_); }
 
   // Events of one kind at one instant come in the order of their scheduling …
-  void schedule(Nanos at, EventKind kind, std::uint32_t payload) { push(at, order(kind, sequence_++), payload, NONE); }
+  void schedule(Nanos at, EventKind kind, std::uint32_t payload) {
+    push(at, order(kind, sequence_++), payload, NONE);
+  }
 
   // … or in the order of a sequence of the caller's (below 2^56), for kinds that have an order of their own.
   void schedule(Nanos at, EventKind kind, std::uint32_t payload, std::uint64_t sequence) {
@@ -88,8 +91,10 @@ class EventQueue {
     if (id.slot >= slots_.size() || slots_[id.slot].stamp != id.stamp || !slots_[id.slot].pending) return;
     slots_[id.slot].pending = false;
     ++cancelled_;
-    if (cancelled_ > size_ / 2 + 64) rebuild(shift_);
-    else if (top_.slot == id.slot) skip_cancelled();
+    if (cancelled_ > size_ / 2 + 64)
+      rebuild(shift_);
+    else if (top_.slot == id.slot)
+      skip_cancelled();
   }
 
  private:
@@ -159,7 +164,8 @@ class EventQueue {
     } else {
       place(at, order, payload, slot);
     }
-    if (++pushes_ == REVIEW_AFTER) [[unlikely]] review();
+    if (++pushes_ == REVIEW_AFTER) [[unlikely]]
+      review();
   }
 
   void place(Nanos at, std::uint64_t order, std::uint32_t payload, std::uint32_t slot) {
@@ -172,7 +178,8 @@ class EventQueue {
     }
   }
 
-  void put_in_wheel(std::uint64_t bucket, Nanos at, std::uint64_t order, std::uint32_t payload, std::uint32_t slot) {
+  void put_in_wheel(std::uint64_t bucket, Nanos at, std::uint64_t order, std::uint32_t payload,
+                    std::uint32_t slot) {
     std::uint32_t number = free_node_;
     if (number == NONE) {
       number = static_cast<std::uint32_t>(nodes_.size());
@@ -216,7 +223,7 @@ class EventQueue {
   void take_from_elsewhere();  // the lesser of the due bucket's, the wheel's and the heap's first
   bool take_from_wheel();
   std::uint64_t first_occupied() const;
-  void review();         // are the buckets too wide or too narrow?
+  void review();  // are the buckets too wide or too narrow?
   void rebuild(int shift);
 
   void push_heap(const Entry& entry);

@@ -1,5 +1,6 @@
-// Latencies in a log-linear microsecond histogram of 128 parts an octave: exact below 256 us, within 1/128 above. Quantiles
-// are nearest rank, ceil(q * n), at the lower edge of the part; merging is exact and order does not matter.
+// Latencies in a log-linear microsecond histogram of 128 parts an octave: exact below 256 us, within 1/128
+// above. Quantiles are nearest rank, ceil(q * n), at the lower edge of the part; merging is exact and order
+// does not matter.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +19,19 @@ class LatencyHistogram {
  public:
   void add(Nanos latency) {
     const std::size_t part = part_of(latency / 1000);
-    if (part >= counts_.size()) [[unlikely]] counts_.resize(part + 1, 0);
+    if (part >= counts_.size()) [[unlikely]]
+      counts_.resize(part + 1, 0);
     ++counts_[part];
-    if (part < lowest_) [[unlikely]] lowest_ = part;
+    if (part < lowest_) [[unlikely]]
+      lowest_ = part;
     ++total_;
   }
 
   void merge(const LatencyHistogram& other) {
     if (other.total_ == 0) return;
     if (other.counts_.size() > counts_.size()) counts_.resize(other.counts_.size(), 0);
-    for (std::size_t part = other.lowest_; part < other.counts_.size(); ++part) counts_[part] += other.counts_[part];
+    for (std::size_t part = other.lowest_; part < other.counts_.size(); ++part)
+      counts_[part] += other.counts_[part];
     lowest_ = std::min(lowest_, other.lowest_);
     total_ += other.total_;
   }

@@ -39,8 +39,10 @@ Pipeline::Pipeline(World& world) : world_(world) {
   const Scenario& scenario = world.scenario;
   for (std::size_t i = 0; i < scenario.traffic.size(); ++i) {
     const std::uint32_t slot = world.upstream_index(scenario.traffic[i].upstream);
-    entries_.push_back(std::make_unique<Entry>(scenario.traffic[i], i, scenario.seed, scenario.duration, slot));
-    if (entries_[i]->source.next(entries_[i]->next)) turns_.push_back({entries_[i]->next.at, static_cast<std::uint32_t>(i)});
+    entries_.push_back(
+        std::make_unique<Entry>(scenario.traffic[i], i, scenario.seed, scenario.duration, slot));
+    if (entries_[i]->source.next(entries_[i]->next))
+      turns_.push_back({entries_[i]->next.at, static_cast<std::uint32_t>(i)});
   }
   std::make_heap(turns_.begin(), turns_.end(), later);
 }
@@ -55,8 +57,10 @@ void Pipeline::arrive() {
   } else {
     std::pop_heap(turns_.begin(), turns_.end(), later);
     turns_.back().at = entry.next.at;
-    if (more) std::push_heap(turns_.begin(), turns_.end(), later);
-    else turns_.pop_back();
+    if (more)
+      std::push_heap(turns_.begin(), turns_.end(), later);
+    else
+      turns_.pop_back();
   }
 
   world_.record.request();
@@ -69,7 +73,8 @@ void Pipeline::arrive() {
   request.job = {};
   request.settings = world_.upstreams[entry.upstream].config.get();
   request.answer = request.timeout = request.departure = request.retry = {};
-  if (entry.traffic.abandon && entry.abandons.unit(arrival.index, 0, 0, number) < entry.traffic.abandon->ratio) {
+  if (entry.traffic.abandon &&
+      entry.abandons.unit(arrival.index, 0, 0, number) < entry.traffic.abandon->ratio) {
     request.departure = world_.queue.schedule_cancellable(arrival.at + entry.traffic.abandon->after,
                                                           EventKind::departure, ref.index);
   }
@@ -95,8 +100,9 @@ void Pipeline::attempt(SlabRef ref, AttemptKind kind) {
   if (!admission.allowed()) return end_fast(ref, kind);
   if (kind == AttemptKind::first) world_.record.admitted();
 
-  request.dispatch = admission.wants_words() || admission.wants_key() ? pick_with_luck(request, slot, admission)
-                                                                      : admission.pick(world_.now);
+  request.dispatch = admission.wants_words() || admission.wants_key()
+                         ? pick_with_luck(request, slot, admission)
+                         : admission.pick(world_.now);
   if (!request.dispatch) return end_fast(ref, kind);
   request.lane = slot.lane_of[request.dispatch.index()];
   world_.record.attempt(request.lane, request.dispatch.fail_open());
@@ -121,8 +127,8 @@ BasicDispatch<Single> Pipeline::pick_with_luck(const Request& request, const Ups
   return admission.pick(world_.now, input);
 }
 
-// Hands the attempt to its server and sets the bound on its answer. A server that nothing can hold up answers at a time
-// that is known now: then only the first of answer and timeout is scheduled.
+// Hands the attempt to its server and sets the bound on its answer. A server that nothing can hold up answers
+// at a time that is known now: then only the first of answer and timeout is scheduled.
 void Pipeline::send(SlabRef ref, const ServerAnswer& answer) {
   Request& request = requests_[ref.index];
   if (world_.farm.tracked(world_.lanes[request.lane].server)) return send_to_tracked(ref, answer);
@@ -134,10 +140,13 @@ void Pipeline::send(SlabRef ref, const ServerAnswer& answer) {
   if (answer.manner == ServerAnswer::Manner::serve && answer.latency <= bound) {
     const std::uint32_t payload = DIRECT_ANSWER | ref.index;
     const Nanos at = world_.t + answer.latency;
-    if (request.departure.slot == EventId{}.slot) world_.queue.schedule(at, EventKind::completion, payload);
-    else request.answer = world_.queue.schedule_cancellable(at, EventKind::completion, payload);
+    if (request.departure.slot == EventId{}.slot)
+      world_.queue.schedule(at, EventKind::completion, payload);
+    else
+      request.answer = world_.queue.schedule_cancellable(at, EventKind::completion, payload);
   } else if (bound != NEVER) {
-    request.timeout = world_.queue.schedule_cancellable(world_.t + bound, EventKind::attempt_timeout, ref.index);
+    request.timeout =
+        world_.queue.schedule_cancellable(world_.t + bound, EventKind::attempt_timeout, ref.index);
   }
 }
 
@@ -153,8 +162,8 @@ void Pipeline::send_to_tracked(SlabRef ref, const ServerAnswer& answer) {
     request.job = world_.farm.begin(world_.lanes[request.lane].server, answer, false, {false, ref}, world_.t);
   }
   if (!bound_ms) return;
-  request.timeout = world_.queue.schedule_cancellable(world_.t + *bound_ms * NANOS_PER_MS, EventKind::attempt_timeout,
-                                                      ref.index);
+  request.timeout = world_.queue.schedule_cancellable(world_.t + *bound_ms * NANOS_PER_MS,
+                                                      EventKind::attempt_timeout, ref.index);
 }
 
 void Pipeline::completed(const Job& job) {
@@ -194,8 +203,8 @@ void Pipeline::answer(SlabRef ref) {
   if (decision.answer == RetryAnswer::budget_denied) world_.record.retry_denied();
   if (decision.answer != RetryAnswer::granted) return end(ref, true);
   world_.record.retried();
-  request.retry = world_.queue.schedule_cancellable(world_.t + decision.delay_ms * NANOS_PER_MS, EventKind::retry,
-                                                    ref.index);
+  request.retry = world_.queue.schedule_cancellable(world_.t + decision.delay_ms * NANOS_PER_MS,
+                                                    EventKind::retry, ref.index);
 }
 
 void Pipeline::retry_due(std::uint32_t index) {
@@ -217,8 +226,10 @@ void Pipeline::departs(std::uint32_t index) {
 
 void Pipeline::end(SlabRef ref, bool whole_body) {
   Request& request = requests_[ref.index];
-  if (whole_body && !request.outcome.is_failure()) world_.record.ended_ok(world_.t - request.arrival);
-  else world_.record.ended_failed(false);
+  if (whole_body && !request.outcome.is_failure())
+    world_.record.ended_ok(world_.t - request.arrival);
+  else
+    world_.record.ended_failed(false);
   world_.queue.cancel(request.departure);
   requests_.remove(ref.index);
 }

@@ -1,5 +1,6 @@
-// The life of a request: it arrives, the gateway admits it and picks, the server answers or does not, the outcome is reported, a
-// retry is decided, and it ends. Every decision is core's; this file only carries things between them.
+// The life of a request: it arrives, the gateway admits it and picks, the server answers or does not, the
+// outcome is reported, a retry is decided, and it ends. Every decision is core's; this file only carries
+// things between them.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ class Pipeline {
 
  private:
   struct Entry {
-    Entry(const Traffic& entry_traffic, std::uint64_t number, std::uint64_t seed, Nanos duration, std::uint32_t slot);
+    Entry(const Traffic& entry_traffic, std::uint64_t number, std::uint64_t seed, Nanos duration,
+          std::uint32_t slot);
     const Traffic& traffic;
     std::uint32_t upstream;
     ArrivalSource source;
@@ -53,7 +55,7 @@ class Pipeline {
     bool truncated = false;  // the answer's body will break off
     Outcome outcome;         // of the attempt under way, known to its server alone; or of the one before
     TransportError bound = TransportError::attempt_timeout;  // what its timeout would be called
-    SlabRef job;             // of the attempt under way, at a server that keeps a list
+    SlabRef job;                               // of the attempt under way, at a server that keeps a list
     const UpstreamConfig* settings = nullptr;  // retries and timeouts: those at arrival
     BasicDispatch<Single> dispatch;
     EventId answer, timeout, departure, retry;

@@ -9,8 +9,8 @@ const Stream& stream_of(std::map<std::uint32_t, std::unique_ptr<Stream>>& stream
                         const World& world, std::uint32_t upstream, std::uint32_t lane) {
   auto& stream = streams[lane];
   if (!stream) {
-    stream = std::make_unique<Stream>(world.scenario.seed,
-                                      name + world.upstreams[upstream].name + "/" + world.lanes[lane].endpoint);
+    stream = std::make_unique<Stream>(
+        world.scenario.seed, name + world.upstreams[upstream].name + "/" + world.lanes[lane].endpoint);
   }
   return *stream;
 }
@@ -57,8 +57,8 @@ void Probes::sleep(SlabRef ref) {
   Loop& loop = loops_[ref.index];
   const Stream& jitter = stream_of(jitter_, "probe-jitter:", world_, loop.upstream, loop.lane);
   const double u = jitter.unit(world_.lanes[loop.lane].probes, 0, 0, 0, PROBE_DRAW);
-  loop.sleep =
-      world_.queue.schedule_cancellable(world_.t + loop.rule->sleep_ms(u) * NANOS_PER_MS, EventKind::probe, ref.index);
+  loop.sleep = world_.queue.schedule_cancellable(world_.t + loop.rule->sleep_ms(u) * NANOS_PER_MS,
+                                                 EventKind::probe, ref.index);
 }
 
 void Probes::due(std::uint32_t number) {
@@ -73,9 +73,8 @@ void Probes::due(std::uint32_t number) {
   if (answer.manner != ServerAnswer::Manner::never_accept) {
     loop.job = world_.farm.begin(lane.server, answer, true, {true, ref}, world_.t);
   }
-  loop.timeout =
-      world_.queue.schedule_cancellable(world_.t + params.timeout_ms * NANOS_PER_MS, EventKind::attempt_timeout,
-                                        PROBE_TIMEOUT | ref.index);
+  loop.timeout = world_.queue.schedule_cancellable(world_.t + params.timeout_ms * NANOS_PER_MS,
+                                                   EventKind::attempt_timeout, PROBE_TIMEOUT | ref.index);
 }
 
 void Probes::completed(const Job& job) {

@@ -1,5 +1,5 @@
-// The active probe loops of the running generation, on virtual time. What a verdict means is core's ActiveProbe; this file
-// sleeps, sends and listens.
+// The active probe loops of the running generation, on virtual time. What a verdict means is core's
+// ActiveProbe; this file sleeps, sends and listens.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ class Probes {
  public:
   explicit Probes(World& world) : world_(world) {}
 
-  // At the start and after each reload: all loops end, a running probe without a verdict, and new ones begin, with a whole
-  // sleep first.
+  // At the start and after each reload: all loops end, a running probe without a verdict, and new ones begin,
+  // with a whole sleep first.
   void respawn();
 
   void due(std::uint32_t loop);
@@ -45,7 +45,8 @@ class Probes {
   std::map<std::uint32_t, std::unique_ptr<Stream>> latency_, jitter_;  // by lane
 };
 
-// The timeouts of probes share their event kind with those of requests; this bit of the payload tells them apart.
+// The timeouts of probes share their event kind with those of requests; this bit of the payload tells them
+// apart.
 inline constexpr std::uint32_t PROBE_TIMEOUT = std::uint32_t{1} << 31;
 
 }  // namespace halfopen::sim

@@ -48,7 +48,8 @@ std::uint32_t Recorder::upstream(const std::string& name) {
 }
 
 std::uint32_t Recorder::lane(std::uint32_t upstream, const std::string& endpoint) {
-  const auto [place, is_new] = lanes_.try_emplace({upstream, endpoint}, static_cast<std::uint32_t>(lanes_.size()));
+  const auto [place, is_new] =
+      lanes_.try_emplace({upstream, endpoint}, static_cast<std::uint32_t>(lanes_.size()));
   if (is_new) {
     EndpointLane lane;
     lane.upstream = upstream;
@@ -94,7 +95,8 @@ void Recorder::offer(const Event& event) noexcept {
   const int state = static_cast<int>(lane_state_of(event.type));
   if (is_breaker_event(event.type)) {
     summary_.breaker_openings += event.type == EventType::breaker_opened;
-    move_lane(timeline_.breakers[told.upstream].intervals, open_breakers_[told.upstream], state, std::nullopt);
+    move_lane(timeline_.breakers[told.upstream].intervals, open_breakers_[told.upstream], state,
+              std::nullopt);
   } else {
     const std::uint32_t lane = lanes_.at({told.upstream, event.subject->endpoint});
     told.endpoint = static_cast<std::int32_t>(lane);
@@ -109,7 +111,8 @@ void Recorder::offer(const Event& event) noexcept {
   timeline_.events.push_back(told);
 }
 
-// Each fault that has a lane at all gets it in file order; the periods are known from the start but for flaps.
+// Each fault that has a lane at all gets it in file order; the periods are known from the start but for
+// flaps.
 void Recorder::name_faults() {
   for (std::uint32_t server = 0; server < scenario_.servers.size(); ++server) {
     const ServerModel& model = scenario_.servers[server];
@@ -125,7 +128,8 @@ void Recorder::name_faults() {
 void Recorder::fault_active(std::uint32_t server, std::uint32_t fault, Nanos from, Nanos to) {
   to = std::min(to, scenario_.duration);
   if (from >= to) return;
-  timeline_.faults[fault_lanes_.at({server, fault})].intervals.push_back({from, to, LaneState::active, std::nullopt});
+  timeline_.faults[fault_lanes_.at({server, fault})].intervals.push_back(
+      {from, to, LaneState::active, std::nullopt});
 }
 
 void Recorder::roll() {
@@ -169,7 +173,8 @@ void Recorder::sample() {
 }
 
 void Recorder::close_lanes() {
-  for (std::size_t i = 0; i < open_lanes_.size(); ++i) move_lane(timeline_.lanes[i].intervals, open_lanes_[i], -1, {});
+  for (std::size_t i = 0; i < open_lanes_.size(); ++i)
+    move_lane(timeline_.lanes[i].intervals, open_lanes_[i], -1, {});
   for (std::size_t i = 0; i < open_breakers_.size(); ++i) {
     move_lane(timeline_.breakers[i].intervals, open_breakers_[i], -1, {});
   }
@@ -205,7 +210,8 @@ void Recorder::sum_up() {
   const std::uint64_t judged = summary_.ok + summary_.failed;
   if (judged > 0) summary_.success_ratio = static_cast<double>(summary_.ok) / static_cast<double>(judged);
   if (summary_.admitted > 0) {
-    summary_.attempts_per_request = static_cast<double>(summary_.attempts) / static_cast<double>(summary_.admitted);
+    summary_.attempts_per_request =
+        static_cast<double>(summary_.attempts) / static_cast<double>(summary_.admitted);
   }
   summary_.latency_p50_ms = latency_.quantile_ms(0.50);
   summary_.latency_p95_ms = latency_.quantile_ms(0.95);

@@ -1,5 +1,5 @@
-// Writes down what happens: counts by bin, lanes by transition, and the machines' own events with their reasons. It
-// is the gateway's event sink; it decides nothing.
+// Writes down what happens: counts by bin, lanes by transition, and the machines' own events with their
+// reasons. It is the gateway's event sink; it decides nothing.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,15 @@ class Recorder final : public EventSink {
   Recorder(const Scenario& scenario, const VirtualClock& clock);
 
   // Every record below carries a time that never goes back.
-  void at(Nanos t) { t_ = t; if (t >= bin_end_) roll(); }
+  void at(Nanos t) {
+    t_ = t;
+    if (t >= bin_end_) roll();
+  }
 
-  void request() { ++bin_.requests; ++in_flight_; }
+  void request() {
+    ++bin_.requests;
+    ++in_flight_;
+  }
   void admitted() { ++summary_.admitted; }
   void attempt(std::uint32_t lane, bool fail_open) {
     ++lanes_now_[lane].attempts;
@@ -37,9 +43,20 @@ class Recorder final : public EventSink {
   void failure(std::uint32_t lane) { ++lanes_now_[lane].failures; }
   void retried() { ++bin_.retried; }
   void retry_denied() { ++summary_.retries_denied; }
-  void ended_ok(Nanos latency) { ++bin_.ok; --in_flight_; bin_latency_.add(latency); }
-  void ended_failed(bool fast) { ++bin_.failed; bin_.fast_failed += fast; --in_flight_; }
-  void abandoned() { ++summary_.abandoned; --in_flight_; }
+  void ended_ok(Nanos latency) {
+    ++bin_.ok;
+    --in_flight_;
+    bin_latency_.add(latency);
+  }
+  void ended_failed(bool fast) {
+    ++bin_.failed;
+    bin_.fast_failed += fast;
+    --in_flight_;
+  }
+  void abandoned() {
+    ++summary_.abandoned;
+    --in_flight_;
+  }
   void late_reports_ignored(std::uint64_t count) { summary_.late_reports_ignored = count; }
 
   // Lanes are numbered by first appearance over all generations.
@@ -73,10 +90,11 @@ class Recorder final : public EventSink {
     std::optional<Nanos> eligible;
   };
 
-  void roll();       // closes bins up to the one that t_ falls in
+  void roll();  // closes bins up to the one that t_ falls in
   void close_bin();
   void name_faults();
-  void move_lane(std::vector<Interval>& intervals, OpenInterval& open, int state, std::optional<Nanos> eligible);
+  void move_lane(std::vector<Interval>& intervals, OpenInterval& open, int state,
+                 std::optional<Nanos> eligible);
   void close_lanes();
   void sum_up();
 

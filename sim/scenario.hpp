@@ -1,6 +1,7 @@
 // A scenario as plain structs: what the file says after every default is filled in, every latency
 // and fault of "*" is merged into its endpoints and every reload is worked out. Nothing here reads files
-// (scenario_json does) and nothing here runs (simulation does). Times are integer nanoseconds of virtual time.
+// (scenario_json does) and nothing here runs (simulation does). Times are integer nanoseconds of virtual
+// time.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +22,26 @@ inline constexpr Nanos NEVER = ~Nanos{0};  // an open end: a fault without to_ms
 
 // ---- endpoints ------------------------------------------------------------------------------------
 
-struct FixedLatency { double ms = 1; };
-struct UniformLatency { double min_ms = 0, max_ms = 0; };
-struct ExponentialLatency { double mean_ms = 0; };
-struct LognormalLatency { double mu = 0, sigma = 0; };  // of ln(ms); both spellings of the file end here
-struct ParetoLatency { double min_ms = 0, alpha = 0, max_ms = 0; };
-struct EmpiricalLatency { std::shared_ptr<const std::vector<double>> ms; };  // never empty
-using Latency = std::variant<FixedLatency, UniformLatency, ExponentialLatency, LognormalLatency, ParetoLatency,
-                             EmpiricalLatency>;
+struct FixedLatency {
+  double ms = 1;
+};
+struct UniformLatency {
+  double min_ms = 0, max_ms = 0;
+};
+struct ExponentialLatency {
+  double mean_ms = 0;
+};
+struct LognormalLatency {
+  double mu = 0, sigma = 0;
+};  // of ln(ms); both spellings of the file end here
+struct ParetoLatency {
+  double min_ms = 0, alpha = 0, max_ms = 0;
+};
+struct EmpiricalLatency {
+  std::shared_ptr<const std::vector<double>> ms;
+};  // never empty
+using Latency = std::variant<FixedLatency, UniformLatency, ExponentialLatency, LognormalLatency,
+                             ParetoLatency, EmpiricalLatency>;
 
 struct Capacity {
   std::uint32_t concurrency = 1;
@@ -40,18 +53,42 @@ enum class DownKind : std::uint8_t { refused, reset, timeout };
 enum class Scope : std::uint8_t { both, traffic, probes };
 
 // One entry of an `outcomes` list: a status, or (status 0) a reset.
-struct ScriptedOutcome { std::uint16_t status = 200; };
+struct ScriptedOutcome {
+  std::uint16_t status = 200;
+};
 
-struct ErrorFault { double ratio = 0; std::uint16_t status = 503; };
-struct DownFault { DownKind kind = DownKind::refused; };
-struct LatencyFault { double add_ms = 0, factor = 1; Nanos ramp = 0; };
-struct BrownoutFault { double error_ratio = 0; std::uint16_t status = 503; double latency_factor = 1, capacity_factor = 1; };
-struct FlapFault { Nanos up = 0, down = 0; double jitter_ms = 0; DownKind kind = DownKind::refused; };
-struct OutcomesFault { std::vector<ScriptedOutcome> list; };
-struct HangFault { double ratio = 0; };
-struct TruncateFault { double ratio = 0; };
-using FaultKind = std::variant<ErrorFault, DownFault, LatencyFault, BrownoutFault, FlapFault, OutcomesFault, HangFault,
-                               TruncateFault>;
+struct ErrorFault {
+  double ratio = 0;
+  std::uint16_t status = 503;
+};
+struct DownFault {
+  DownKind kind = DownKind::refused;
+};
+struct LatencyFault {
+  double add_ms = 0, factor = 1;
+  Nanos ramp = 0;
+};
+struct BrownoutFault {
+  double error_ratio = 0;
+  std::uint16_t status = 503;
+  double latency_factor = 1, capacity_factor = 1;
+};
+struct FlapFault {
+  Nanos up = 0, down = 0;
+  double jitter_ms = 0;
+  DownKind kind = DownKind::refused;
+};
+struct OutcomesFault {
+  std::vector<ScriptedOutcome> list;
+};
+struct HangFault {
+  double ratio = 0;
+};
+struct TruncateFault {
+  double ratio = 0;
+};
+using FaultKind = std::variant<ErrorFault, DownFault, LatencyFault, BrownoutFault, FlapFault, OutcomesFault,
+                               HangFault, TruncateFault>;
 
 struct Fault {
   Nanos from = 0;    // included
@@ -70,14 +107,31 @@ struct ServerModel {
 
 // ---- traffic --------------------------------------------------------------------------------------
 
-struct RateStage { double from_rps = 0, to_rps = 0; Nanos length = 0; };
+struct RateStage {
+  double from_rps = 0, to_rps = 0;
+  Nanos length = 0;
+};
 // `stages` empty: constant `rate_rps` until the entry ends. Otherwise linear pieces, then nothing.
-struct ArrivalProcess { bool poisson = false; double rate_rps = 0; std::vector<RateStage> stages; };
-struct ArrivalTimes { std::vector<Nanos> at; };  // in file order: the place in the list is the request's index
-struct ArrivalEvery { Nanos every = 0; };
+struct ArrivalProcess {
+  bool poisson = false;
+  double rate_rps = 0;
+  std::vector<RateStage> stages;
+};
+struct ArrivalTimes {
+  std::vector<Nanos> at;
+};  // in file order: the place in the list is the request's index
+struct ArrivalEvery {
+  Nanos every = 0;
+};
 
-struct Keys { std::uint64_t clients = 1; double zipf = 0; };
-struct Abandon { double ratio = 0; Nanos after = 0; };
+struct Keys {
+  std::uint64_t clients = 1;
+  double zipf = 0;
+};
+struct Abandon {
+  double ratio = 0;
+  Nanos after = 0;
+};
 
 struct Traffic {
   std::string upstream;
@@ -90,20 +144,28 @@ struct Traffic {
 
 // ---- the run --------------------------------------------------------------------------------------
 
-struct ClockStep { Nanos at = 0; std::int64_t by_ms = 0; };
+struct ClockStep {
+  Nanos at = 0;
+  std::int64_t by_ms = 0;
+};
 struct Clock {
   std::uint64_t start_unix_ms = 1'700'000'000'000;
-  bool monotonic = false;  // "monotonic" does not obey steps, "wall" does
+  bool monotonic = false;        // "monotonic" does not obey steps, "wall" does
   std::vector<ClockStep> steps;  // in file order
 };
 
 // The whole configuration from `at` on, patches already applied to what stood before.
-struct Reload { Nanos at = 0; std::vector<UpstreamConfig> upstreams; };
+struct Reload {
+  Nanos at = 0;
+  std::vector<UpstreamConfig> upstreams;
+};
 
 // ---- expectations ---------------------------------------------------------------------------------
 
 // Where something stands in the file: 1-based; for the messages of failures.
-struct SourcePlace { std::uint32_t line = 0, column = 0; };
+struct SourcePlace {
+  std::uint32_t line = 0, column = 0;
+};
 
 struct EventPattern {
   EventType type = EventType::endpoint_ejected;
@@ -113,8 +175,8 @@ struct EventPattern {
 };
 
 struct TimeFilter {
-  std::optional<std::uint64_t> at_ms;                    // floor(t_ms) == at_ms
-  std::optional<std::pair<double, double>> between_ms;   // [a, b)
+  std::optional<std::uint64_t> at_ms;                   // floor(t_ms) == at_ms
+  std::optional<std::pair<double, double>> between_ms;  // [a, b)
 };
 
 enum class CountIs : std::uint8_t { exactly, at_least, at_most };
@@ -124,9 +186,15 @@ struct ExpectEvent {
   CountIs relation = CountIs::at_least;
   std::uint64_t count = 1;  // without any count in the file: at least one
 };
-struct ExpectNever { EventPattern pattern; TimeFilter when; };
+struct ExpectNever {
+  EventPattern pattern;
+  TimeFilter when;
+};
 // `subject` is an endpoint ("address:port") or, where the state is a breaker's, an upstream's name.
-struct ExpectState { std::string state, endpoint, upstream; TimeFilter when; };
+struct ExpectState {
+  std::string state, endpoint, upstream;
+  TimeFilter when;
+};
 struct Expectation {
   std::variant<ExpectEvent, ExpectNever, ExpectState> what;
   SourcePlace place;

@@ -2,10 +2,12 @@
 
 namespace halfopen::sim {
 
-ServerFarm::ServerFarm(const std::vector<ServerModel>& models, std::uint64_t seed, EventQueue& queue) : queue_(queue) {
+ServerFarm::ServerFarm(const std::vector<ServerModel>& models, std::uint64_t seed, EventQueue& queue)
+    : queue_(queue) {
   servers_.reserve(models.size());
   for (const ServerModel& model : models) {
-    servers_.push_back({EndpointModel(model, seed), model.capacity.has_value(), 0, UINT32_MAX, UINT32_MAX, {}});
+    servers_.push_back(
+        {EndpointModel(model, seed), model.capacity.has_value(), 0, UINT32_MAX, UINT32_MAX, {}});
     servers_.back().tracked |= servers_.back().endpoint.can_go_down();
   }
 }
@@ -14,7 +16,8 @@ void ServerFarm::complete_at(std::uint32_t job, Nanos at) {
   jobs_[job].completion = queue_.schedule_cancellable(at, EventKind::completion, job);
 }
 
-SlabRef ServerFarm::begin(std::uint32_t index, const ServerAnswer& answer, bool probe, JobOwner owner, Nanos t) {
+SlabRef ServerFarm::begin(std::uint32_t index, const ServerAnswer& answer, bool probe, JobOwner owner,
+                          Nanos t) {
   Server& server = servers_[index];
   const SlabRef ref = jobs_.add();
   Job& job = jobs_[ref.index] = Job{};

@@ -1,6 +1,6 @@
-// The simulated servers at work: who is in service, who queues, who is reset. One server is one address:port, shared by
-// the upstreams that name it. Servers know nothing of gateways: after a timeout or an abandon they work on, and
-// the attempt keeps its place.
+// The simulated servers at work: who is in service, who queues, who is reset. One server is one address:port,
+// shared by the upstreams that name it. Servers know nothing of gateways: after a timeout or an abandon they
+// work on, and the attempt keeps its place.
 #pragma once
 
 #include <cstdint>
@@ -41,12 +41,12 @@ class ServerFarm {
 
   EndpointModel& endpoint(std::uint32_t server) { return servers_[server].endpoint; }
 
-  // An attempt reaches its server. Never for ServerAnswer::Manner::never_accept. The completion, if there is to be one,
-  // comes as an event whose payload is the job.
+  // An attempt reaches its server. Never for ServerAnswer::Manner::never_accept. The completion, if there is
+  // to be one, comes as an event whose payload is the job.
   SlabRef begin(std::uint32_t server, const ServerAnswer& answer, bool probe, JobOwner owner, Nanos t);
 
-  // Whether it keeps a list of whom it serves, because its capacity or a `down` can hold up or cut short an attempt.
-  // Anybody else's answer is certain, and its sender may schedule it alone.
+  // Whether it keeps a list of whom it serves, because its capacity or a `down` can hold up or cut short an
+  // attempt. Anybody else's answer is certain, and its sender may schedule it alone.
   bool tracked(std::uint32_t server) const { return servers_[server].tracked; }
 
   // Its completion came: what it was. Releases its place; the queue's head may enter.
@@ -58,7 +58,8 @@ class ServerFarm {
   // A boundary of any fault: the queue's head may enter now.
   void boundary(std::uint32_t server, Nanos t) { let_in(servers_[server], t); }
 
-  // A `down` begins: the attempts of its scope in service are reset, in order of entry; the queue is untouched.
+  // A `down` begins: the attempts of its scope in service are reset, in order of entry; the queue is
+  // untouched.
   void reset_in_service(std::uint32_t server, Scope scope, Nanos t);
 
  private:
@@ -74,7 +75,6 @@ class ServerFarm {
   void release(Server& server, const Job& job, Nanos t);
   void let_in(Server& server, Nanos t);
   void complete_at(std::uint32_t job, Nanos at);
-
 
   EventQueue& queue_;
   std::vector<Server> servers_;

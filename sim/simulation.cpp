@@ -64,7 +64,8 @@ class Simulation {
     const ServerModel& model = scenario_.servers[server];
     for (std::uint32_t n = 0; n < model.faults.size(); ++n) {
       const Fault& fault = model.faults[n];
-      const bool moves = std::holds_alternative<FlapFault>(fault.kind) || std::holds_alternative<DownFault>(fault.kind);
+      const bool moves =
+          std::holds_alternative<FlapFault>(fault.kind) || std::holds_alternative<DownFault>(fault.kind);
       if (!moves && !model.capacity) continue;
       boundaries_.push_back({server, n, false});
       boundaries_.push_back({server, n, true});
@@ -73,8 +74,8 @@ class Simulation {
     }
   }
 
-  // Boundaries at one instant go by (endpoint, fault, phase), as they stand in the list; of a fault's own only its next
-  // phase and its end can meet, and the end is the later.
+  // Boundaries at one instant go by (endpoint, fault, phase), as they stand in the list; of a fault's own
+  // only its next phase and its end can meet, and the end is the later.
   void schedule_boundary(std::size_t number, Nanos at) {
     world_.queue.schedule(at, EventKind::fault_boundary, static_cast<std::uint32_t>(number), number);
   }
@@ -92,12 +93,16 @@ class Simulation {
         break;
       case EventKind::fault_boundary: boundary(event.payload); break;
       case EventKind::completion:
-        if (event.payload & DIRECT_ANSWER) pipeline_.answered(event.payload & ~DIRECT_ANSWER);
-        else completed(event.payload);
+        if (event.payload & DIRECT_ANSWER)
+          pipeline_.answered(event.payload & ~DIRECT_ANSWER);
+        else
+          completed(event.payload);
         break;
       case EventKind::attempt_timeout:
-        if (event.payload & PROBE_TIMEOUT) probes_.timed_out(event.payload & ~PROBE_TIMEOUT);
-        else pipeline_.timed_out(event.payload);
+        if (event.payload & PROBE_TIMEOUT)
+          probes_.timed_out(event.payload & ~PROBE_TIMEOUT);
+        else
+          pipeline_.timed_out(event.payload);
         break;
       case EventKind::departure: pipeline_.departs(event.payload); break;
       case EventKind::probe: probes_.due(event.payload); break;
@@ -112,8 +117,10 @@ class Simulation {
 
   void completed(std::uint32_t number) {
     const Job job = world_.farm.finish(number, world_.t);
-    if (job.owner.probe) probes_.completed(job);
-    else pipeline_.completed(job);
+    if (job.owner.probe)
+      probes_.completed(job);
+    else
+      pipeline_.completed(job);
   }
 
   struct Boundary {
@@ -125,7 +132,8 @@ class Simulation {
     const Boundary& at = boundaries_[number];
     const ServerModel& model = scenario_.servers[at.server];
     const Fault& fault = model.faults[at.fault];
-    if (std::holds_alternative<FlapFault>(fault.kind)) flap(number, fault);
+    if (std::holds_alternative<FlapFault>(fault.kind))
+      flap(number, fault);
     else if (std::holds_alternative<DownFault>(fault.kind) && !at.end) {
       world_.farm.reset_in_service(at.server, fault.scope, world_.t);
     }
@@ -156,8 +164,6 @@ class Simulation {
 
 }  // namespace
 
-Timeline simulate(const Scenario& scenario) {
-  return Simulation(scenario).run();
-}
+Timeline simulate(const Scenario& scenario) { return Simulation(scenario).run(); }
 
 }  // namespace halfopen::sim

@@ -1,4 +1,5 @@
-// Runs a scenario: a pure function of it, on one thread, without a clock. Two runs may go on at once in two threads.
+// Runs a scenario: a pure function of it, on one thread, without a clock. Two runs may go on at once in two
+// threads.
 #pragma once
 
 #include "sim/scenario.hpp"

@@ -1,5 +1,5 @@
-// Objects in one array, found by number, their places used again. A stamp tells a new tenant from the one that an old
-// reference meant.
+// Objects in one array, found by number, their places used again. A stamp tells a new tenant from the one
+// that an old reference meant.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@ struct SlabRef {
 template <class T>
 class Slab {
  public:
-  // A place, as its last tenant left it: set every field. References into the slab are invalidated, SlabRefs are not.
+  // A place, as its last tenant left it: set every field. References into the slab are invalidated, SlabRefs
+  // are not.
   SlabRef add() {
     if (free_ == NONE) {
       cells_.emplace_back();
@@ -38,7 +39,8 @@ class Slab {
 
   // The object a reference meant, or null if it is gone.
   T* find(SlabRef ref) {
-    return ref.index < cells_.size() && cells_[ref.index].stamp == ref.stamp ? &cells_[ref.index].value : nullptr;
+    return ref.index < cells_.size() && cells_[ref.index].stamp == ref.stamp ? &cells_[ref.index].value
+                                                                             : nullptr;
   }
 
   SlabRef ref(std::uint32_t index) const { return {index, cells_[index].stamp}; }

@@ -16,7 +16,8 @@ void World::introduce(const std::vector<UpstreamConfig>& generation) {
     for (const EndpointConfig& endpoint : config.endpoints) {
       const std::string name = endpoint.name();
       if (record.lane(upstream, name) < lanes.size()) continue;
-      lanes.push_back({name, servers.at(name), Stream(scenario.seed, "service:" + config.name + "/" + name), 0});
+      lanes.push_back(
+          {name, servers.at(name), Stream(scenario.seed, "service:" + config.name + "/" + name), 0});
     }
   }
 }
@@ -41,14 +42,15 @@ void World::configure(const std::vector<UpstreamConfig>& generation) {
   show_states();
 }
 
-// A reload emits nothing, so the lanes are told what the machines hold after it: nobody configured, a fresh tracker,
-// or the state that was carried. Without a health block an endpoint is simply in rotation.
+// A reload emits nothing, so the lanes are told what the machines hold after it: nobody configured, a fresh
+// tracker, or the state that was carried. Without a health block an endpoint is simply in rotation.
 void World::show_states() {
   std::vector<int> states(lanes.size(), -1);
   for (std::uint32_t i = 0; i < upstreams.size(); ++i) {
     const UpstreamSlot& slot = upstreams[i];
     const auto breaker = slot.upstream ? slot.upstream->breaker() : nullptr;
-    record.breaker_state(i, breaker ? static_cast<int>(LaneState::closed) + static_cast<int>(breaker->state()) : -1);
+    record.breaker_state(
+        i, breaker ? static_cast<int>(LaneState::closed) + static_cast<int>(breaker->state()) : -1);
     if (!slot.upstream) continue;
     std::size_t place = 0;
     for (const auto& endpoint : slot.upstream->endpoints()) {

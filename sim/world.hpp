@@ -1,5 +1,5 @@
-// What the parts of a running simulation share: the time, the queue, the servers, the gateway and the record. The gateway
-// is core's own, over the policy for one thread; no rule of it is written here.
+// What the parts of a running simulation share: the time, the queue, the servers, the gateway and the record.
+// The gateway is core's own, over the policy for one thread; no rule of it is written here.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ using SimTracker = BasicEndpointHealth<Single>;
 struct Lane {
   std::string endpoint;
   std::uint32_t server;
-  Stream service;             // service:<upstream>/<endpoint>
-  std::uint64_t probes = 0;   // made so far: the next one's number, on over reloads
+  Stream service;            // service:<upstream>/<endpoint>
+  std::uint64_t probes = 0;  // made so far: the next one's number, on over reloads
 };
 
 // An upstream by name, over all generations.
@@ -41,7 +41,8 @@ struct UpstreamSlot {
 struct World {
   explicit World(const Scenario& s)
       : scenario(s), clock(s.clock), record(s, clock), farm(s.servers, s.seed, queue), gateway(&record) {
-    for (const ServerModel& server : s.servers) servers.emplace(server.name, static_cast<std::uint32_t>(servers.size()));
+    for (const ServerModel& server : s.servers)
+      servers.emplace(server.name, static_cast<std::uint32_t>(servers.size()));
   }
 
   const Scenario& scenario;
@@ -51,9 +52,10 @@ struct World {
   ServerFarm farm;
   SimGateway gateway;
   std::map<std::string, std::uint32_t> servers;  // by name: place in Scenario::servers
-  std::vector<Lane> lanes;            // numbered as the recorder numbers them
+  std::vector<Lane> lanes;                       // numbered as the recorder numbers them
   std::vector<UpstreamSlot> upstreams;
-  // Requests point to the settings of their arrival, so every generation is kept, and every upstream for its counts.
+  // Requests point to the settings of their arrival, so every generation is kept, and every upstream for its
+  // counts.
   std::vector<std::shared_ptr<const UpstreamConfig>> all_configs;
   std::vector<std::shared_ptr<SimUpstream>> all_upstreams;
   Nanos t = 0;

@@ -53,7 +53,8 @@ TEST_CASE_FIXTURE(Fixture, "active probe: the ratio rule is switched off for pro
   CHECK(log.take().empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "active probe: fewer successes than the threshold never re-admit, the threshold does") {
+TEST_CASE_FIXTURE(Fixture,
+                  "active probe: fewer successes than the threshold never re-admit, the threshold does") {
   ActiveProbe probe = loop();
   fail_traffic(1000, 5);
   log.take();
@@ -66,7 +67,8 @@ TEST_CASE_FIXTURE(Fixture, "active probe: fewer successes than the threshold nev
   CHECK(log.take() == "endpoint_recovered active_probe");
 }
 
-TEST_CASE_FIXTURE(Fixture, "active probe: successes from before an ejection are no evidence that it is over") {
+TEST_CASE_FIXTURE(Fixture,
+                  "active probe: successes from before an ejection are no evidence that it is over") {
   ActiveProbe probe = loop();
   verdicts(probe, 900, true, 5);
   CHECK(probe.success_streak() == 5);
@@ -79,7 +81,8 @@ TEST_CASE_FIXTURE(Fixture, "active probe: successes from before an ejection are 
   CHECK(health.stored_state() == HealthState::healthy);
 }
 
-TEST_CASE_FIXTURE(Fixture, "active probe: a loop that starts on an ejected endpoint needs its whole threshold") {
+TEST_CASE_FIXTURE(Fixture,
+                  "active probe: a loop that starts on an ejected endpoint needs its whole threshold") {
   fail_traffic(1000, 5);
   ActiveProbe probe = loop();
   verdicts(probe, 1010, true);
@@ -89,7 +92,8 @@ TEST_CASE_FIXTURE(Fixture, "active probe: a loop that starts on an ejected endpo
   CHECK(health.stored_state() == HealthState::healthy);
 }
 
-TEST_CASE_FIXTURE(Fixture, "active probe: below the threshold a success only resets a healthy endpoint's failure streak") {
+TEST_CASE_FIXTURE(
+    Fixture, "active probe: below the threshold a success only resets a healthy endpoint's failure streak") {
   active.success_threshold = 10;
   ActiveProbe probe = loop();
   fail_traffic(1000, 4);
@@ -108,7 +112,8 @@ TEST_CASE_FIXTURE(Fixture, "active probe: a failure starts the success streak ag
   CHECK(health.stored_state() == HealthState::healthy);
 }
 
-TEST_CASE_FIXTURE(Fixture, "active probe: half-open, one failed probe ejects and one success short changes nothing") {
+TEST_CASE_FIXTURE(Fixture,
+                  "active probe: half-open, one failed probe ejects and one success short changes nothing") {
   ActiveProbe probe = loop();
   fail_traffic(1000, 5);
   health.is_candidate(passive, Instant{1100});
@@ -131,7 +136,8 @@ TEST_CASE_FIXTURE(Fixture, "active probe: the sleep is the interval and a whole 
   CHECK(loop().interval_ms() == 5000);
 }
 
-TEST_CASE_FIXTURE(Fixture, "active probe: the third exception in a row ends the loop, a verdict between starts again") {
+TEST_CASE_FIXTURE(
+    Fixture, "active probe: the third exception in a row ends the loop, a verdict between starts again") {
   ActiveProbe probe = loop();
   CHECK(probe.iteration_threw());
   CHECK(probe.iteration_threw());

@@ -43,7 +43,8 @@ std::string letters(const std::vector<std::int64_t>& weights, int picks) {
   SmoothRoundRobin balancer(static_cast<std::uint32_t>(weights.size()));
   const Excluded nobody(static_cast<std::uint32_t>(weights.size()));
   std::string order;
-  for (int i = 0; i < picks; ++i) order += static_cast<char>('a' + balancer.pick({weights.data(), 0}, nobody));
+  for (int i = 0; i < picks; ++i)
+    order += static_cast<char>('a' + balancer.pick({weights.data(), 0}, nobody));
   return order;
 }
 
@@ -83,7 +84,8 @@ void hold_against_scan(std::uint64_t seed) {
   REQUIRE(balancer.running_weights() == scan.running());
 }
 
-TEST_CASE("round robin: the queue of equal weights picks and counts as the plain scan, through every change") {
+TEST_CASE(
+    "round robin: the queue of equal weights picks and counts as the plain scan, through every change") {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     CAPTURE(seed);
     hold_against_scan(seed);
@@ -169,7 +171,8 @@ std::vector<PlainPoint> plain_ring(const std::vector<EndpointConfig>& endpoints)
 }
 
 // The owner of the nearest point at or after the key, by looking at all of them.
-std::uint32_t plain_owner(const std::vector<PlainPoint>& points, std::string_view key, const Excluded& excluded) {
+std::uint32_t plain_owner(const std::vector<PlainPoint>& points, std::string_view key,
+                          const Excluded& excluded) {
   const std::uint64_t at = stable_hash(key);
   std::uint64_t nearest = UINT64_MAX;
   std::uint32_t owner = MAX_MEMBERS;
@@ -185,8 +188,8 @@ std::uint32_t plain_owner(const std::vector<PlainPoint>& points, std::string_vie
 }
 
 TEST_CASE("ip hash: the owner is the first point at or after the key, past the excluded, around the end") {
-  const std::vector<EndpointConfig> endpoints{{"10.0.0.1", 8080, 1}, {"10.0.0.2", 8080, 2}, {"::1", 443, 1},
-                                              {"db", 65535, 1}};
+  const std::vector<EndpointConfig> endpoints{
+      {"10.0.0.1", 8080, 1}, {"10.0.0.2", 8080, 2}, {"::1", 443, 1}, {"db", 65535, 1}};
   const HashRing ring(endpoints);
   const std::vector<PlainPoint> points = plain_ring(endpoints);
   Dice dice(9);
@@ -216,8 +219,10 @@ TEST_CASE("ip hash: an endpoint that leaves moves its own keys and no others") {
   for (int i = 0; i < 1000; ++i) {
     const std::string key = std::to_string(i);
     const std::uint32_t before = ring.owner(key, Excluded(3)), after = ring.owner(key, without_b);
-    if (before == 1) ++moved;
-    else REQUIRE(after == before);
+    if (before == 1)
+      ++moved;
+    else
+      REQUIRE(after == before);
     REQUIRE(after != 1);
   }
   CHECK(moved > 200);

@@ -89,7 +89,8 @@ TEST_CASE_FIXTURE(Fixture, "breaker: an observation is judged until it is a minu
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "breaker: open it rejects with what is left, and until is the first trial's instant") {
+TEST_CASE_FIXTURE(Fixture,
+                  "breaker: open it rejects with what is left, and until is the first trial's instant") {
   open(1000);
   CHECK_FALSE(check(1000).allowed);
   CHECK(check(1000).retry_after_ms == 100);
@@ -112,7 +113,8 @@ TEST_CASE_FIXTURE(Fixture, "breaker: it stays open until a check, however late")
   CHECK(log.take().empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "breaker: half-open it admits as many trials as granted, then rejects for a second") {
+TEST_CASE_FIXTURE(Fixture,
+                  "breaker: half-open it admits as many trials as granted, then rejects for a second") {
   open(1000);
   CHECK(check(1100).allowed);
   CHECK(check(1100).allowed);
@@ -159,7 +161,8 @@ TEST_CASE_FIXTURE(Fixture, "breaker: any report settles a half-open breaker, als
   CHECK(log.take() == "breaker_closed");
 }
 
-TEST_CASE_FIXTURE(Fixture, "breaker: an abandoned trial gives its slot back, once and never to a later half-open") {
+TEST_CASE_FIXTURE(Fixture,
+                  "breaker: an abandoned trial gives its slot back, once and never to a later half-open") {
   const BreakerDecision early = check(1000);
   open(1000);
   const BreakerDecision first = check(1100);

@@ -57,7 +57,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint health: a success starts the streak again")
   CHECK(health.snapshot().streak == 2);
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint health: the ratio ejects from the minimal volume on, reached and not exceeded") {
+TEST_CASE_FIXTURE(Fixture,
+                  "endpoint health: the ratio ejects from the minimal volume on, reached and not exceeded") {
   params.consecutive_failures = 100;
   succeed(1000, 3);
   fail(1000, 2);  // five: two short in ratio, one short in volume
@@ -93,7 +94,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint health: seven of a hundred reach a ratio of
   CHECK(state() == HealthState::ejected);
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint health: a success that completes the volume does not eject, the next failure does") {
+TEST_CASE_FIXTURE(
+    Fixture, "endpoint health: a success that completes the volume does not eject, the next failure does") {
   params.consecutive_failures = 100;
   succeed(1000, 2);
   fail(1000, 3);
@@ -144,7 +146,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint health: an ejection ends at until, when the
   CHECK(log.take().empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint health: asking takes no slot, consuming takes one, without slots it is no candidate") {
+TEST_CASE_FIXTURE(
+    Fixture, "endpoint health: asking takes no slot, consuming takes one, without slots it is no candidate") {
   CHECK_FALSE(health.consume_probe());  // healthy
   eject(1000);
   CHECK_FALSE(health.consume_probe());  // ejected
@@ -179,7 +182,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint health: a failed trial ejects for a whole e
   CHECK(candidate(1250));
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint health: a successful trial recovers with an empty window and no streak") {
+TEST_CASE_FIXTURE(Fixture,
+                  "endpoint health: a successful trial recovers with an empty window and no streak") {
   half_open(1100);
   succeed(1150);
   CHECK(log.take() == "endpoint_recovered half_open_probe");
@@ -192,7 +196,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint health: a successful trial recovers with an
   CHECK(state() == HealthState::healthy);
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint health: a failure never extends an ejection, also an expired one that met no pick") {
+TEST_CASE_FIXTURE(
+    Fixture, "endpoint health: a failure never extends an ejection, also an expired one that met no pick") {
   eject(1000);
   fail(1050, 2);
   fail(1300, 2);
@@ -203,7 +208,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint health: a failure never extends an ejection
   CHECK(log.take().empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint health: a success on an ejected endpoint recovers it by fail-open, expired or not") {
+TEST_CASE_FIXTURE(
+    Fixture, "endpoint health: a success on an ejected endpoint recovers it by fail-open, expired or not") {
   eject(1000);
   SUBCASE("standing") { succeed(1050); }
   SUBCASE("expired, but met by no pick") { succeed(1100); }
@@ -211,7 +217,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint health: a success on an ejected endpoint re
   CHECK(candidate(1000));
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint health: a probe judges as traffic does, but neither enters the window nor prunes it") {
+TEST_CASE_FIXTURE(
+    Fixture, "endpoint health: a probe judges as traffic does, but neither enters the window nor prunes it") {
   fail(1000);
   health.report_probe(params, Instant{5000}, true);
   CHECK(health.snapshot().window_total == 1);
@@ -242,7 +249,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint health: an ejection longer than time itself
   CHECK(candidate(UINT64_MAX));
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint health: other settings leave a standing until and slot count as they are") {
+TEST_CASE_FIXTURE(Fixture,
+                  "endpoint health: other settings leave a standing until and slot count as they are") {
   eject(1000);
   params.eject_ms = 1;
   CHECK_FALSE(candidate(1099));

@@ -1,4 +1,5 @@
-// What a tracker does with the ticket of a pick: slots that return, reports that are late, bodies that break off.
+// What a tracker does with the ticket of a pick: slots that return, reports that are late, bodies that break
+// off.
 #include <doctest/doctest.h>
 
 #include "core/endpoint_health.hpp"
@@ -33,7 +34,8 @@ struct Fixture {
   std::uint32_t slots() const { return health.snapshot().slots; }
 };
 
-TEST_CASE_FIXTURE(Fixture, "endpoint health: an abandoned trial gives its slot back, once and no more than were granted") {
+TEST_CASE_FIXTURE(
+    Fixture, "endpoint health: an abandoned trial gives its slot back, once and no more than were granted") {
   eject(1000);
   const Ticket trial = pick(1100);
   CHECK(trial.took_slot());
@@ -44,7 +46,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint health: an abandoned trial gives its slot b
   CHECK(slots() == 2);
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint health: a pick of a healthy endpoint and a fail-open pick hold no slot") {
+TEST_CASE_FIXTURE(Fixture,
+                  "endpoint health: a pick of a healthy endpoint and a fail-open pick hold no slot") {
   const Ticket healthy = pick(1000);
   CHECK_FALSE(healthy.took_slot());
   eject(1000);
@@ -70,7 +73,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint health: a slot of an earlier half-open does
   CHECK(slots() == 1);
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint health: a slot that comes back after the recovery is lost without harm") {
+TEST_CASE_FIXTURE(Fixture,
+                  "endpoint health: a slot that comes back after the recovery is lost without harm") {
   eject(1000);
   const Ticket abandoned = pick(1100);
   report(pick(1100), 1100, false);
@@ -117,7 +121,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint health: a report from under an ejection is 
   CHECK(health.snapshot().window_total == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint health: an ignored late report changes neither state nor streak nor window") {
+TEST_CASE_FIXTURE(Fixture,
+                  "endpoint health: an ignored late report changes neither state nor streak nor window") {
   const Ticket early = pick(1000);
   eject(1000);
   bool failure = false;
@@ -135,7 +140,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint health: an ignored late report changes neit
   CHECK(log.take().empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint health: half-open keeps the generation, so a fail-open report there is not late") {
+TEST_CASE_FIXTURE(
+    Fixture, "endpoint health: half-open keeps the generation, so a fail-open report there is not late") {
   eject(1000);
   const Ticket fail_open = health.ticket_without_slot();
   pick(1100);
@@ -144,7 +150,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint health: half-open keeps the generation, so 
   CHECK(log.take() == "endpoint_recovered half_open_probe");
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint health: a body that breaks off is one more failure and not late by its own headers") {
+TEST_CASE_FIXTURE(
+    Fixture, "endpoint health: a body that breaks off is one more failure and not late by its own headers") {
   eject(1000);
   const Ticket trial = pick(1100);
   EndpointHealth::BodyTicket body;
@@ -155,7 +162,8 @@ TEST_CASE_FIXTURE(Fixture, "endpoint health: a body that breaks off is one more 
   CHECK(health.snapshot().window_failures == 1);
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint health: a body is late when its headers were, or when the endpoint moved since") {
+TEST_CASE_FIXTURE(Fixture,
+                  "endpoint health: a body is late when its headers were, or when the endpoint moved since") {
   const Ticket ticket = pick(1000);
   EndpointHealth::BodyTicket body;
   SUBCASE("moved since") {
@@ -177,7 +185,9 @@ TEST_CASE_FIXTURE(Fixture, "endpoint health: a body is late when its headers wer
   CHECK(health.snapshot().window_total == before.window_total);
 }
 
-TEST_CASE_FIXTURE(Fixture, "endpoint health: bodies that always break off never reach a streak of two, but eject by ratio") {
+TEST_CASE_FIXTURE(
+    Fixture,
+    "endpoint health: bodies that always break off never reach a streak of two, but eject by ratio") {
   params.consecutive_failures = 2;
   params.failure_min_volume = 20;
   for (int i = 0; i < 9; ++i) {

@@ -1,4 +1,5 @@
-// A sink that keeps what it was told, for tests of one thread, and the words in which they say what they expect.
+// A sink that keeps what it was told, for tests of one thread, and the words in which they say what they
+// expect.
 #pragma once
 
 #include <string>

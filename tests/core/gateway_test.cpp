@@ -73,7 +73,8 @@ TEST_CASE_FIXTURE(Fixture, "gateway: the retry budget is kept by name, also whil
   CHECK(gateway.find("shop")->budget()->reserve(Instant{1000}, 10));
 }
 
-TEST_CASE_FIXTURE(Fixture, "gateway: a removed upstream lives as long as it is held, and tells nobody anything") {
+TEST_CASE_FIXTURE(Fixture,
+                  "gateway: a removed upstream lives as long as it is held, and tells nobody anything") {
   gateway.apply({named("shop")}, Instant{1000});
   const auto held = gateway.find("shop");
   auto dispatch = testing::dispatch(*held, 1000);
@@ -88,14 +89,16 @@ TEST_CASE_FIXTURE(Fixture, "gateway: a removed upstream lives as long as it is h
   CHECK(log.take().empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "gateway: whoever holds a removed upstream is not shut out by its breaker for ever") {
+TEST_CASE_FIXTURE(Fixture,
+                  "gateway: whoever holds a removed upstream is not shut out by its breaker for ever") {
   gateway.apply({named("shop")}, Instant{1000});
   const auto held = gateway.find("shop");
   held->breaker()->report(testing::quick_breaker(), Instant{1000}, true);
   held->breaker()->report(testing::quick_breaker(), Instant{1000}, true);
   CHECK_FALSE(held->admit(Instant{1000}, AttemptKind::first).allowed());
   gateway.apply({}, Instant{1000});
-  for (std::uint64_t now = 1000; now < 1200; ++now) CHECK(held->admit(Instant{now}, AttemptKind::first).allowed());
+  for (std::uint64_t now = 1000; now < 1200; ++now)
+    CHECK(held->admit(Instant{now}, AttemptKind::first).allowed());
 }
 
 }  // namespace

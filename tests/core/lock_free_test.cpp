@@ -36,8 +36,12 @@ void* operator new[](std::size_t bytes, std::align_val_t alignment) {
 [[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
 
 namespace halfopen {
 namespace {
@@ -88,7 +92,8 @@ TEST_CASE("lock-free: the counter of allocations counts") {
 }
 
 TEST_CASE("lock-free: an attempt allocates nothing in steady state, by any algorithm") {
-  for (const auto algorithm : {Algorithm::round_robin, Algorithm::least_requests, Algorithm::random, Algorithm::ip_hash}) {
+  for (const auto algorithm :
+       {Algorithm::round_robin, Algorithm::least_requests, Algorithm::random, Algorithm::ip_hash}) {
     CAPTURE(to_string(algorithm));
     Upstream upstream(measured(algorithm), Instant{0});
     attempts(upstream, 0, 20000);  // grows the windows of 60,000 ms past what follows
@@ -113,7 +118,8 @@ TEST_CASE("lock-free: picks around ejected endpoints and new ones that ramp up a
   CHECK(allocations_of([&] { attempts(upstream, 20100, 20200); }) == 0);
   eject_one();
   eject_one();
-  CHECK(allocations_of([&] { upstream.admit(Instant{20200}, AttemptKind::retry).pick(Instant{20200}); }) == 0);
+  CHECK(allocations_of([&] { upstream.admit(Instant{20200}, AttemptKind::retry).pick(Instant{20200}); }) ==
+        0);
 }
 
 TEST_CASE("lock-free: a pick that fails open allocates nothing") {

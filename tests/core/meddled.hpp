@@ -1,5 +1,5 @@
-// A synchronisation policy on plain memory in which something may happen right before or after one of the operations, as
-// by the hand of another thread: races that a stress test meets once a week, met every time.
+// A synchronisation policy on plain memory in which something may happen right before or after one of the
+// operations, as by the hand of another thread: races that a stress test meets once a week, met every time.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,8 @@ struct Meddled {
       happen(before_count);
       return PlainAtomic<T>::fetch_add(by, order);
     }
-    bool compare_exchange_strong(T& expected, T desired, std::memory_order success, std::memory_order failure) {
+    bool compare_exchange_strong(T& expected, T desired, std::memory_order success,
+                                 std::memory_order failure) {
       happen(before_swap);
       const bool swapped = PlainAtomic<T>::compare_exchange_strong(expected, desired, success, failure);
       happen(after_swap);

@@ -28,7 +28,8 @@ struct HealthFixture {
   bool candidate(std::uint64_t now) { return health.is_candidate(params, Instant{now}); }
 };
 
-TEST_CASE_FIXTURE(HealthFixture, "race: a slot taken under the report of a failed trial does not save the endpoint") {
+TEST_CASE_FIXTURE(HealthFixture,
+                  "race: a slot taken under the report of a failed trial does not save the endpoint") {
   candidate(1100);
   log.take();
   Meddled::before_swap = [this] { CHECK(health.select(ticket)); };
@@ -40,7 +41,8 @@ TEST_CASE_FIXTURE(HealthFixture, "race: a slot taken under the report of a faile
   CHECK(health.snapshot().slots == 0);
 }
 
-TEST_CASE_FIXTURE(HealthFixture, "race: whoever meets the new ejection meets its until, not the expired one before") {
+TEST_CASE_FIXTURE(HealthFixture,
+                  "race: whoever meets the new ejection meets its until, not the expired one before") {
   candidate(1100);
   Meddled::after_swap = [this] {
     CHECK_FALSE(candidate(1100));
@@ -92,7 +94,9 @@ struct BreakerFixture {
   BreakerDecision check(std::uint64_t now) { return breaker.check(params, Instant{now}); }
 };
 
-TEST_CASE_FIXTURE(BreakerFixture, "race: a trial admitted under the report of a failed one does not keep the breaker half-open") {
+TEST_CASE_FIXTURE(
+    BreakerFixture,
+    "race: a trial admitted under the report of a failed one does not keep the breaker half-open") {
   check(1100);
   log.take();
   Meddled::before_swap = [this] { CHECK(check(1100).allowed); };
@@ -101,7 +105,8 @@ TEST_CASE_FIXTURE(BreakerFixture, "race: a trial admitted under the report of a 
   CHECK_FALSE(check(1199).allowed);
 }
 
-TEST_CASE_FIXTURE(BreakerFixture, "race: whoever meets the new open period meets its until, not the expired one before") {
+TEST_CASE_FIXTURE(BreakerFixture,
+                  "race: whoever meets the new open period meets its until, not the expired one before") {
   check(1100);
   Meddled::after_swap = [this] { CHECK(check(1100).retry_after_ms == 100); };
   report(1100, true);
@@ -109,7 +114,8 @@ TEST_CASE_FIXTURE(BreakerFixture, "race: whoever meets the new open period meets
   CHECK(breaker.state() == BreakerState::open);
 }
 
-TEST_CASE_FIXTURE(BreakerFixture, "race: two checks that meet one expired open period are two trials of one half-open") {
+TEST_CASE_FIXTURE(BreakerFixture,
+                  "race: two checks that meet one expired open period are two trials of one half-open") {
   bool other = false;
   Meddled::before_swap = [&] { other = check(1100).allowed; };
   CHECK(check(1100).allowed);

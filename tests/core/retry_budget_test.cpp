@@ -12,7 +12,9 @@ struct Fixture {
   void requests(std::uint64_t now, int times) {
     for (int i = 0; i < times; ++i) budget.request(Instant{now});
   }
-  bool reserve(std::uint64_t now, std::uint32_t percent = 10) { return budget.reserve(Instant{now}, percent); }
+  bool reserve(std::uint64_t now, std::uint32_t percent = 10) {
+    return budget.reserve(Instant{now}, percent);
+  }
 };
 
 TEST_CASE_FIXTURE(Fixture, "retry budget: ten per cent grants nothing below ten requests, then one") {
@@ -29,7 +31,8 @@ TEST_CASE_FIXTURE(Fixture, "retry budget: ten per cent grants nothing below ten 
   CHECK(budget.snapshot().retries == 2);
 }
 
-TEST_CASE_FIXTURE(Fixture, "retry budget: a refusal charges nothing, a hundred per cent allows a retry a request") {
+TEST_CASE_FIXTURE(Fixture,
+                  "retry budget: a refusal charges nothing, a hundred per cent allows a retry a request") {
   CHECK_FALSE(reserve(1000, 100));
   requests(1000, 2);
   CHECK(reserve(1000, 100));
@@ -38,7 +41,8 @@ TEST_CASE_FIXTURE(Fixture, "retry budget: a refusal charges nothing, a hundred p
   CHECK(budget.snapshot().retries == 2);
 }
 
-TEST_CASE_FIXTURE(Fixture, "retry budget: requests and retries leave after ten seconds, not a millisecond before") {
+TEST_CASE_FIXTURE(Fixture,
+                  "retry budget: requests and retries leave after ten seconds, not a millisecond before") {
   requests(1000, 10);
   CHECK(reserve(1000));
   SUBCASE("one millisecond before") {
@@ -59,7 +63,8 @@ TEST_CASE_FIXTURE(Fixture, "retry budget: asking drops what has aged, also when 
   CHECK(budget.snapshot().requests == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "retry budget: a request and a retry of one clock that stepped back age together") {
+TEST_CASE_FIXTURE(Fixture,
+                  "retry budget: a request and a retry of one clock that stepped back age together") {
   requests(1000, 10);
   CHECK(reserve(500));
   CHECK_FALSE(reserve(10999));

@@ -28,7 +28,8 @@ struct Counted : SnapshotBase<Sync> {
 template <class Sync>
 using Cell = SnapshotCell<Sync, Counted<Sync>>;
 
-TEST_CASE_TEMPLATE("snapshot cell: a pin reads what was current and keeps it alive past the swap", Sync, Threads, Single) {
+TEST_CASE_TEMPLATE("snapshot cell: a pin reads what was current and keeps it alive past the swap", Sync,
+                   Threads, Single) {
   int alive = 0;
   {
     Cell<Sync> cell(new Counted<Sync>(alive, 1));
@@ -84,7 +85,8 @@ TEST_CASE("snapshot cell: a moved pin is one pin, and assigning over one gives i
   CHECK(moved->number_ == 2);
 }
 
-TEST_CASE_TEMPLATE("snapshot cell: more pins than the word can count are folded away, come and gone", Sync, Threads, Single) {
+TEST_CASE_TEMPLATE("snapshot cell: more pins than the word can count are folded away, come and gone", Sync,
+                   Threads, Single) {
   int alive = 0;
   {
     Cell<Sync> cell(new Counted<Sync>(alive, 1));

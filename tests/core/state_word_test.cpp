@@ -91,8 +91,10 @@ TEST_CASE("state word: whoever returns how often, there are never more slots tha
   bool was_full = false, was_empty = false;
   for (int i = 0; i < 10000; ++i) {
     StateWord met;
-    if (dice.one_in(2)) take_slot(word, met);
-    else return_slot(word, Ticket{1, true});
+    if (dice.one_in(2))
+      take_slot(word, met);
+    else
+      return_slot(word, Ticket{1, true});
     const StateWord now{word.load()};
     REQUIRE(now.slots() <= 3);
     REQUIRE(now.granted() == 3);

@@ -26,7 +26,8 @@ struct Fixture {
   HealthState state(std::size_t index) const { return upstream.endpoints()[index].tracker->stored_state(); }
 };
 
-TEST_CASE_FIXTURE(Fixture, "reload: tracker and in-flight stay with address and port, not with the position") {
+TEST_CASE_FIXTURE(Fixture,
+                  "reload: tracker and in-flight stay with address and port, not with the position") {
   const auto open = dispatch(upstream, 1000);
   eject(upstream, 1, 1000);
   log.take();
@@ -56,7 +57,8 @@ TEST_CASE_FIXTURE(Fixture, "reload: a standing until and slot count stay as they
   CHECK(upstream.endpoints()[0].tracker->snapshot().slots == 5);
 }
 
-TEST_CASE_FIXTURE(Fixture, "reload: reports for a removed endpoint change and say nothing, but the breaker hears them") {
+TEST_CASE_FIXTURE(
+    Fixture, "reload: reports for a removed endpoint change and say nothing, but the breaker hears them") {
   config.breaker = testing::quick_breaker();
   config.late_reports = LateReports::ignore;
   reload();
@@ -75,7 +77,8 @@ TEST_CASE_FIXTURE(Fixture, "reload: reports for a removed endpoint change and sa
   CHECK(log.take().empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "reload: a re-added endpoint is fresh, and old dispatches count down the old one") {
+TEST_CASE_FIXTURE(Fixture,
+                  "reload: a re-added endpoint is fresh, and old dispatches count down the old one") {
   auto old = dispatch(upstream, 1000);
   REQUIRE(old.endpoint() == "a:1");
   eject(upstream, 0, 1000);
@@ -111,7 +114,8 @@ TEST_CASE_FIXTURE(Fixture, "reload: without health the trackers go, with health 
   CHECK(log.take() == "c:1 endpoint_ejected consecutive_failures");
 }
 
-TEST_CASE_FIXTURE(Fixture, "reload: an admission from before health went and came hides nobody's end of ejection") {
+TEST_CASE_FIXTURE(Fixture,
+                  "reload: an admission from before health went and came hides nobody's end of ejection") {
   auto before = upstream.admit(Instant{1000}, AttemptKind::retry);
   config.health.reset();
   reload();
@@ -158,7 +162,8 @@ TEST_CASE_FIXTURE(Fixture, "reload: an attempt reports by the settings of its ad
   CHECK(upstream.breaker()->snapshot(Instant{1000}).until.ms == 1100);
 }
 
-TEST_CASE_FIXTURE(Fixture, "reload: running weights stay with the same weights, in any order, and else start at 0") {
+TEST_CASE_FIXTURE(Fixture,
+                  "reload: running weights stay with the same weights, in any order, and else start at 0") {
   CHECK(serve(upstream, 1000, 1) == "a");
   SUBCASE("the same set") {
     reload();
@@ -203,7 +208,9 @@ int share(Upstream& upstream, std::uint64_t now, char address, int picks) {
   return count;
 }
 
-TEST_CASE_FIXTURE(Fixture, "slow start: an address that a reload adds ramps up from a thousandth, the first ones never do") {
+TEST_CASE_FIXTURE(
+    Fixture,
+    "slow start: an address that a reload adds ramps up from a thousandth, the first ones never do") {
   config.endpoints = {endpoint("a")};
   config.slow_start_ms = 1000;
   Upstream slow(config, Instant{1000});
@@ -217,7 +224,8 @@ TEST_CASE_FIXTURE(Fixture, "slow start: an address that a reload adds ramps up f
   CHECK(share(slow, 2000, 'b', 1000) == 500);
 }
 
-TEST_CASE_FIXTURE(Fixture, "slow start: elapsed time is not below 0, and the entry is noted while it is switched off") {
+TEST_CASE_FIXTURE(
+    Fixture, "slow start: elapsed time is not below 0, and the entry is noted while it is switched off") {
   config.endpoints.push_back(endpoint("d"));
   reload(5000);
   CHECK(share(upstream, 5000, 'd', 8) == 2);

@@ -17,7 +17,9 @@ using testing::eject;
 using testing::serve;
 using testing::upstream_of;
 
-std::uint32_t in_flight(const Upstream& upstream, std::size_t index) { return upstream.endpoints()[index].in_flight; }
+std::uint32_t in_flight(const Upstream& upstream, std::size_t index) {
+  return upstream.endpoints()[index].in_flight;
+}
 std::uint32_t slots(const Upstream& upstream, std::size_t index) {
   return upstream.endpoints()[index].tracker->snapshot().slots;
 }
@@ -104,7 +106,8 @@ TEST_CASE("upstream: slots are spent by the selected endpoint only") {
   CHECK(healthy.endpoint() == "a:1");
   CHECK(slots(upstream, 1) == 1);
   CHECK(slots(upstream, 2) == 1);
-  const auto second = dispatch(upstream, 1100), third = dispatch(upstream, 1100), fourth = dispatch(upstream, 1100);
+  const auto second = dispatch(upstream, 1100), third = dispatch(upstream, 1100),
+             fourth = dispatch(upstream, 1100);
   CHECK(second.is_trial());
   CHECK(third.is_trial());
   CHECK(fourth.endpoint() == "a:1");

@@ -8,7 +8,9 @@
 
 namespace halfopen::testing {
 
-inline EndpointConfig endpoint(const std::string& address, std::uint32_t weight = 1) { return {address, 1, weight}; }
+inline EndpointConfig endpoint(const std::string& address, std::uint32_t weight = 1) {
+  return {address, 1, weight};
+}
 
 inline HealthParams quick_health() {
   HealthParams health;
@@ -27,7 +29,8 @@ inline BreakerParams quick_breaker() {
 }
 
 // "abc": three endpoints of weight 1, health and no breaker.
-inline UpstreamConfig upstream_of(const std::string& addresses, Algorithm algorithm = Algorithm::round_robin) {
+inline UpstreamConfig upstream_of(const std::string& addresses,
+                                  Algorithm algorithm = Algorithm::round_robin) {
   UpstreamConfig config;
   config.name = "shop";
   config.load_balancer = algorithm;
@@ -38,7 +41,8 @@ inline UpstreamConfig upstream_of(const std::string& addresses, Algorithm algori
 
 // The addresses of the next n picks, each reported at once with the same status.
 template <class Upstream>
-std::string serve(Upstream& upstream, std::uint64_t now, int n, std::uint16_t status = 200, const PickInput& input = {}) {
+std::string serve(Upstream& upstream, std::uint64_t now, int n, std::uint16_t status = 200,
+                  const PickInput& input = {}) {
   std::string served;
   for (int i = 0; i < n; ++i) {
     auto admission = upstream.admit(Instant{now}, AttemptKind::retry);

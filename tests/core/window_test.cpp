@@ -16,8 +16,8 @@ using Kind = BucketWindow::Kind;
 
 constexpr std::size_t BUCKET_BYTES = 16;
 
-// What the window must be indistinguishable from: every observation with its own time, dropped from the old end
-// up to the first that has not aged.
+// What the window must be indistinguishable from: every observation with its own time, dropped from the old
+// end up to the first that has not aged.
 class PlainList {
  public:
   void append(std::uint64_t now, Kind kind) { entries_.push_back({now, kind}); }
@@ -93,9 +93,12 @@ void play_against_plain_list(std::uint64_t seed, std::uint64_t operations) {
     if (dice.one_in(15)) now -= std::min(now, dice(2 * window_ms));
     const Kind kind = dice.one_in(3) ? Kind::second : Kind::first;
     const std::uint64_t what = dice(300);
-    if (what == 0) window.clear(), list.clear();
-    else if (what < 200) window.append(Instant{now}, kind), list.append(now, kind);
-    else window.drop(Instant{now}, window_ms), list.drop(now, window_ms);
+    if (what == 0)
+      window.clear(), list.clear();
+    else if (what < 200)
+      window.append(Instant{now}, kind), list.append(now, kind);
+    else
+      window.drop(Instant{now}, window_ms), list.drop(now, window_ms);
     REQUIRE(window.counts().first == list.count(Kind::first));
     REQUIRE(window.counts().second == list.count(Kind::second));
     const std::uint64_t later = now + dice(window_ms + 2);
@@ -122,7 +125,8 @@ TEST_CASE("window: memory is a matter of milliseconds, not of volume") {
   CHECK(window.memory_bytes() == 128 * BUCKET_BYTES);
 }
 
-TEST_CASE("window: however much arrives while the clock stands or has stepped back, it shares the newest bucket") {
+TEST_CASE(
+    "window: however much arrives while the clock stands or has stepped back, it shares the newest bucket") {
   BucketWindow window;
   window.append(Instant{1000}, Kind::first);
   for (std::uint64_t i = 0; i < 10000; ++i) window.append(Instant{1000 - i % 900}, Kind::second);

@@ -1,5 +1,5 @@
-// Every state that the two small machines can reach with thresholds of two, and what holds in all of them. What is
-// never the case is paired with what sometimes is, or it might hold of a machine that does nothing.
+// Every state that the two small machines can reach with thresholds of two, and what holds in all of them.
+// What is never the case is paired with what sometimes is, or it might hold of a machine that does nothing.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -83,7 +83,9 @@ TEST_CASE("exploration: every state of endpoint health, every legal edge and no 
   sometimes.all_were_seen();
 }
 
-TEST_CASE("exploration: endpoint health wedges in no state, when all attempts are abandoned a trial still recovers it") {
+TEST_CASE(
+    "exploration: endpoint health wedges in no state, when all attempts are abandoned a trial still recovers "
+    "it") {
   testing::explore<HealthMachine>([](const Path& path, HealthMachine&, bool is_new) {
     if (!is_new) return;
     const auto machine = testing::replay<HealthMachine>(path);
@@ -133,7 +135,8 @@ TEST_CASE("exploration: every state of the breaker, every legal edge but the one
   sometimes.all_were_seen();
 }
 
-TEST_CASE("exploration: the breaker wedges in no state, when all attempts are abandoned a trial still closes it") {
+TEST_CASE(
+    "exploration: the breaker wedges in no state, when all attempts are abandoned a trial still closes it") {
   int refusals = 0;
   testing::explore<BreakerMachine>([&](const Path& path, BreakerMachine&, bool is_new) {
     if (!is_new) return;

@@ -1,8 +1,8 @@
-// Exhaustive exploration of a small machine, breadth first. A machine that cannot be copied is brought back to a state
-// by playing the operations that led there.
+// Exhaustive exploration of a small machine, breadth first. A machine that cannot be copied is brought back
+// to a state by playing the operations that led there.
 //
-// Machine: default-constructible; OPERATIONS, how many there are; bool apply(int), false where the operation does not
-// apply; std::string key(), equal for states from which everything that follows is equal.
+// Machine: default-constructible; OPERATIONS, how many there are; bool apply(int), false where the operation
+// does not apply; std::string key(), equal for states from which everything that follows is equal.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ std::unique_ptr<Machine> replay(const Path& path) {
   return machine;
 }
 
-// Plays every operation in every reachable state, the nearest first, and calls arrived(path, machine, is_new) after each;
-// is_new: the state has not been met before. Answers how many states there are.
+// Plays every operation in every reachable state, the nearest first, and calls arrived(path, machine, is_new)
+// after each; is_new: the state has not been met before. Answers how many states there are.
 template <class Machine, class Arrived>
 std::size_t explore(Arrived&& arrived) {
   std::set<std::string> seen;

@@ -1,5 +1,5 @@
-// The two small machines as exploration_test.cpp explores them: thresholds of two, two trials, a window of two ticks, and
-// few enough observations and attempts under way that the states can be counted.
+// The two small machines as exploration_test.cpp explores them: thresholds of two, two trials, a window of
+// two ticks, and few enough observations and attempts under way that the states can be counted.
 #pragma once
 
 #include <algorithm>
@@ -19,15 +19,20 @@ namespace halfopen::testing {
 inline constexpr std::uint32_t TRIALS = 2;
 inline constexpr std::size_t MOST_OBSERVATIONS = 3, MOST_TICKETS = 2;
 
-// The observations as a plain list, kept beside the machine: its counts must agree, and its ages make the key.
+// The observations as a plain list, kept beside the machine: its counts must agree, and its ages make the
+// key.
 class Shadow {
  public:
   explicit Shadow(std::uint64_t window_ms) : window_ms_(window_ms) {}
   void append(std::uint64_t now, bool failure) { seen_.push_back({now, failure}); }
-  void drop(std::uint64_t now) { std::erase_if(seen_, [&](const auto& one) { return now - one.first >= window_ms_; }); }
+  void drop(std::uint64_t now) {
+    std::erase_if(seen_, [&](const auto& one) { return now - one.first >= window_ms_; });
+  }
   void clear() { seen_.clear(); }
   std::size_t total() const { return seen_.size(); }
-  std::size_t failures() const { return static_cast<std::size_t>(std::count_if(seen_.begin(), seen_.end(), is_failure)); }
+  std::size_t failures() const {
+    return static_cast<std::size_t>(std::count_if(seen_.begin(), seen_.end(), is_failure));
+  }
   Shadow at(std::uint64_t now) const {
     Shadow left = *this;
     left.drop(now);
@@ -74,7 +79,8 @@ struct HealthMachine {
     return ticket;
   }
   bool applies(int operation) const {
-    const bool reports = operation == succeed || operation == fail || operation == trial_ok || operation == trial_bad;
+    const bool reports =
+        operation == succeed || operation == fail || operation == trial_ok || operation == trial_bad;
     if (reports && window.at(now).total() >= MOST_OBSERVATIONS) return false;
     if (operation == pick) return held.size() < MOST_TICKETS;
     return !(operation == trial_ok || operation == trial_bad || operation == abandon) || !held.empty();
@@ -115,8 +121,8 @@ struct HealthMachine {
   }
   std::size_t trials_of_now() const {
     const std::uint32_t generation = health.snapshot().generation;
-    return static_cast<std::size_t>(
-        std::count_if(held.begin(), held.end(), [&](Ticket ticket) { return ticket.generation() == generation; }));
+    return static_cast<std::size_t>(std::count_if(
+        held.begin(), held.end(), [&](Ticket ticket) { return ticket.generation() == generation; }));
   }
   // A streak of the threshold or more is the same to all that follows; so is an ejection that has expired.
   std::string key() const {
@@ -172,10 +178,14 @@ struct BreakerMachine {
     before = breaker.state();
     log.events.clear();
     const std::uint32_t slots = breaker.snapshot(Instant{now}).slots;
-    if (operation == check) ask();
-    else if (operation == answer_ok || operation == answer_bad) answer(operation == answer_bad);
-    else if (operation == abandon) breaker.give_back(take_held());
-    else now += TICK_MS;
+    if (operation == check)
+      ask();
+    else if (operation == answer_ok || operation == answer_bad)
+      answer(operation == answer_bad);
+    else if (operation == abandon)
+      breaker.give_back(take_held());
+    else
+      now += TICK_MS;
     returned = operation == abandon && breaker.snapshot(Instant{now}).slots > slots;
     if (!log.events.empty()) generation = log.events.back().generation;
     if (before != breaker.state() && breaker.state() == BreakerState::closed) window.clear();
@@ -188,9 +198,12 @@ struct BreakerMachine {
   }
   std::string key() const {
     const auto seen = breaker.snapshot(Instant{now});
-    std::string text = std::string(to_string(seen.state)) + std::to_string(seen.slots) + "/" + std::to_string(seen.streak);
-    if (seen.state == BreakerState::open) text += "/" + std::to_string((seen.until - Instant{now}).ms / TICK_MS);
-    for (const Ticket ticket : held) text += !ticket.took_slot() ? "-" : ticket.generation() == generation ? "n" : "o";
+    std::string text =
+        std::string(to_string(seen.state)) + std::to_string(seen.slots) + "/" + std::to_string(seen.streak);
+    if (seen.state == BreakerState::open)
+      text += "/" + std::to_string((seen.until - Instant{now}).ms / TICK_MS);
+    for (const Ticket ticket : held)
+      text += !ticket.took_slot() ? "-" : ticket.generation() == generation ? "n" : "o";
     return text + window.key(now);
   }
 };

@@ -1,5 +1,5 @@
-// The same operations on both synchronisation policies give the same answers, events and views: what the simulator
-// runs is what a gateway ships.
+// The same operations on both synchronisation policies give the same answers, events and views: what the
+// simulator runs is what a gateway ships.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -62,11 +62,13 @@ class World {
     }
     if (const auto breaker = upstream_.breaker()) {
       const auto seen = breaker->snapshot(now);
-      text += std::string(to_string(seen.state)) + numbers({seen.until.ms, seen.slots, seen.streak, seen.openings,
-                                                            seen.window_total, seen.window_failures, seen.window_bytes});
+      text += std::string(to_string(seen.state)) +
+              numbers({seen.until.ms, seen.slots, seen.streak, seen.openings, seen.window_total,
+                       seen.window_failures, seen.window_bytes});
     }
     const auto budget = upstream_.budget()->snapshot();
-    return text + numbers({upstream_.fail_open_picks(), upstream_.late_reports_ignored(), budget.requests, budget.retries});
+    return text + numbers({upstream_.fail_open_picks(), upstream_.late_reports_ignored(), budget.requests,
+                           budget.retries});
   }
 
  private:
@@ -81,8 +83,8 @@ class World {
     const auto seen = tracker.snapshot();
     return std::string(" ") + to_string(seen.state) + " " + to_string(tracker.label(now)) +
            (tracker.is_available(now) ? " available" : "") +
-           numbers({seen.until.ms, seen.slots, seen.streak, seen.ejections, seen.generation, seen.window_total,
-                    seen.window_failures, seen.window_bytes});
+           numbers({seen.until.ms, seen.slots, seen.streak, seen.ejections, seen.generation,
+                    seen.window_total, seen.window_failures, seen.window_bytes});
   }
 
   std::string act(const Operation& op) {
@@ -99,8 +101,8 @@ class World {
       case Act::retry: break;
     }
     const auto settings = upstream_.config()->retries;
-    const auto decision = upstream_.decide_retry(settings, op.which % 4, Outcome::http(op.status), op.x1 >> 34, now,
-                                                 [&] { return unit(op.x0); });
+    const auto decision = upstream_.decide_retry(settings, op.which % 4, Outcome::http(op.status),
+                                                 op.x1 >> 34, now, [&] { return unit(op.x0); });
     return numbers({static_cast<std::uint64_t>(decision.answer), decision.delay_ms});
   }
   std::string pick(typename Up::Admission admission, const Operation& op) {
@@ -109,7 +111,8 @@ class World {
     if (!op.key.empty()) input.key = op.key;
     auto dispatch = admission.pick(Instant{op.now}, input);
     if (!dispatch) return "nobody";
-    std::string text = dispatch.endpoint() + (dispatch.is_trial() ? " trial" : "") + (dispatch.fail_open() ? " open" : "");
+    std::string text =
+        dispatch.endpoint() + (dispatch.is_trial() ? " trial" : "") + (dispatch.fail_open() ? " open" : "");
     open_.push_back(std::move(dispatch));
     return text;
   }
@@ -133,7 +136,8 @@ class World {
     if (views.empty() || !config->health) return "";
     const auto& tracker = *views[op.which % views.size()].tracker;
     ActiveProbe loop(ActiveParams{}, *config->health, tracker.snapshot().ejections);
-    for (int i = 0; i < 3; ++i) loop.verdict(*views[op.which % views.size()].tracker, Instant{op.now}, op.status < 500);
+    for (int i = 0; i < 3; ++i)
+      loop.verdict(*views[op.which % views.size()].tracker, Instant{op.now}, op.status < 500);
     return "probed" + numbers({loop.success_streak()});
   }
 
@@ -169,10 +173,10 @@ UpstreamConfig random_config(Dice& dice) {
 }
 
 Act random_act(Dice& dice) {
-  constexpr std::array<Act, 20> OFTEN{Act::attempt, Act::attempt, Act::attempt, Act::attempt, Act::attempt,
-                                      Act::attempt, Act::attempt, Act::report,  Act::report,  Act::report,
-                                      Act::report,  Act::report,  Act::report,  Act::abandon, Act::broken,
-                                      Act::hold,    Act::use_held, Act::probe,  Act::retry,   Act::abandon};
+  constexpr std::array<Act, 20> OFTEN{Act::attempt, Act::attempt,  Act::attempt, Act::attempt, Act::attempt,
+                                      Act::attempt, Act::attempt,  Act::report,  Act::report,  Act::report,
+                                      Act::report,  Act::report,   Act::report,  Act::abandon, Act::broken,
+                                      Act::hold,    Act::use_held, Act::probe,   Act::retry,   Act::abandon};
   return dice.one_in(60) ? Act::reload : OFTEN[dice(OFTEN.size())];
 }
 
@@ -216,8 +220,9 @@ TEST_CASE("sync: threads and single answer alike, operation for operation") {
     REQUIRE(threads.view(Instant{now}) == single.view(Instant{now}));
   }
   // Sometimes: all of it happened.
-  for (const char* what : {"trial", "open", "refused", "nobody", "half_open_probe", "active_probe", "fail_open", "late_report",
-                           "failure_ratio", "half_open_probe_failed", "breaker_closed", "reloaded"}) {
+  for (const char* what :
+       {"trial", "open", "refused", "nobody", "half_open_probe", "active_probe", "fail_open", "late_report",
+        "failure_ratio", "half_open_probe_failed", "breaker_closed", "reloaded"}) {
     CAPTURE(what);
     CHECK(everything.find(what) != std::string::npos);
   }

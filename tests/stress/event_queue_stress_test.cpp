@@ -1,5 +1,5 @@
-// Several producers and consumers on one bounded queue: every event is taken once or counted as dropped. Run under
-// ThreadSanitizer by `make test`.
+// Several producers and consumers on one bounded queue: every event is taken once or counted as dropped. Run
+// under ThreadSanitizer by `make test`.
 #include "core/event_queue.hpp"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,8 @@ constexpr std::uint64_t PRODUCERS = 3, CONSUMERS = 2, EACH = 40000;
 struct Crowd {
   BoundedEventQueue queue{64};
   std::atomic<std::uint64_t> producing{PRODUCERS};
-  std::vector<std::atomic<std::uint8_t>> times_taken = std::vector<std::atomic<std::uint8_t>>(PRODUCERS * EACH);
+  std::vector<std::atomic<std::uint8_t>> times_taken =
+      std::vector<std::atomic<std::uint8_t>>(PRODUCERS * EACH);
   std::atomic<std::uint64_t> taken{0}, out_of_order{0};
 
   void produce(std::uint64_t producer) {

@@ -1,5 +1,5 @@
-// Threads that race for the trials of one half-open, thousands of times. Whatever the interleaving: as many trials as
-// granted, no more and no fewer. Run under ThreadSanitizer by `make test`.
+// Threads that race for the trials of one half-open, thousands of times. Whatever the interleaving: as many
+// trials as granted, no more and no fewer. Run under ThreadSanitizer by `make test`.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -75,8 +75,10 @@ TEST_CASE("stress: threads that race on one expired ejection get exactly as many
       },
       [&](int thread) {
         for (int i = 0; i < 2; ++i) {
-          if (thread % 2 == 0) granted.fetch_add(health->acquire(params, Instant{1100}));
-          else granted.fetch_add(ask_and_select(*health, params));
+          if (thread % 2 == 0)
+            granted.fetch_add(health->acquire(params, Instant{1100}));
+          else
+            granted.fetch_add(ask_and_select(*health, params));
         }
       },
       [&] { wrong += granted != TRIALS || health->snapshot().slots != 0; });
@@ -173,8 +175,8 @@ TEST_CASE("stress: abandoned trials come back to the breaker, one each, while ot
   CHECK(trials.most() <= TRIALS);
 }
 
-// One thread fails trial after trial, the others ask at the very instant the ejection ends. Each ejection is for longer
-// than the last, so an `until` of one generation met under the word of another would end it early.
+// One thread fails trial after trial, the others ask at the very instant the ejection ends. Each ejection is
+// for longer than the last, so an `until` of one generation met under the word of another would end it early.
 TEST_CASE("stress: no pick meets the end of one ejection under the word of another") {
   HealthParams params = health_params();
   std::atomic<std::uint64_t> now{1000}, early{0}, candidates{0};

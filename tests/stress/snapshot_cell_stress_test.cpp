@@ -1,5 +1,5 @@
-// Pins taken and returned by several threads while the snapshot is swapped and its count folded away. Run under
-// ThreadSanitizer by `make test`.
+// Pins taken and returned by several threads while the snapshot is swapped and its count folded away. Run
+// under ThreadSanitizer by `make test`.
 #include "core/snapshot_cell.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,10 @@ namespace halfopen {
 namespace {
 
 struct Watched : SnapshotBase<Threads> {
-  Watched(std::atomic<int>& alive, std::uint64_t number) : alive_(alive), number_(number), twice_(2 * number) { ++alive_; }
+  Watched(std::atomic<int>& alive, std::uint64_t number)
+      : alive_(alive), number_(number), twice_(2 * number) {
+    ++alive_;
+  }
   ~Watched() { --alive_, twice_ = 0; }
   Watched(const Watched&) = delete;
   Watched& operator=(const Watched&) = delete;

@@ -1,5 +1,6 @@
-// One upstream under everything at once: attempts that end in every way, probes, and reloads that add, remove, drop and
-// change. What must hold afterwards holds whatever the interleaving was. Run under ThreadSanitizer by `make test`.
+// One upstream under everything at once: attempts that end in every way, probes, and reloads that add,
+// remove, drop and change. What must hold afterwards holds whatever the interleaving was. Run under
+// ThreadSanitizer by `make test`.
 #include "core/upstream.hpp"
 
 #include <doctest/doctest.h>
@@ -101,8 +102,10 @@ struct Storm {
     if (dice.one_in(6)) return;  // abandoned
     const bool bad_spell = now().ms / 100 % 3 == 0;
     auto body = dispatch.report(now(), Outcome::http(dice.one_in(bad_spell ? 2 : 20) ? 503 : 200));
-    if (dice.one_in(10)) body.broken(now());
-    else if (dice.one_in(4)) bodies.push_back(std::move(body));
+    if (dice.one_in(10))
+      body.broken(now());
+    else if (dice.one_in(4))
+      bodies.push_back(std::move(body));
   }
 
   void traffic(std::uint64_t seed) {
@@ -194,8 +197,9 @@ void check_counts_add_up(const Storm& storm) {
   CHECK(storm.sink.told(EventType::endpoint_recovered) == recoveries);
   CHECK(storm.sink.told(EventType::breaker_opened) == openings);
   CHECK(storm.sink.told_in_all() == storm.taken + storm.sink.queue.dropped());
-  for (const auto type : {EventType::endpoint_ejected, EventType::endpoint_half_open, EventType::endpoint_recovered,
-                          EventType::breaker_opened, EventType::breaker_half_open, EventType::breaker_closed}) {
+  for (const auto type :
+       {EventType::endpoint_ejected, EventType::endpoint_half_open, EventType::endpoint_recovered,
+        EventType::breaker_opened, EventType::breaker_half_open, EventType::breaker_closed}) {
     CAPTURE(to_string(type));
     CHECK(storm.sink.told(type) > 0);
   }
@@ -238,8 +242,8 @@ TEST_CASE("stress: traffic, probes and reloads at once lose no slot, no count, n
   check_everybody_comes_back(*storm.upstream, storm.now().ms);
 }
 
-void report_steadily(Upstream& upstream, std::uint64_t seed, int attempts, std::atomic<std::uint64_t>& failures,
-                     std::atomic<std::uint64_t>& broken) {
+void report_steadily(Upstream& upstream, std::uint64_t seed, int attempts,
+                     std::atomic<std::uint64_t>& failures, std::atomic<std::uint64_t>& broken) {
   Dice dice(seed);
   for (int i = 0; i < attempts; ++i) {
     const Instant now{1000 + dice(50)};  // steps back as often as forth

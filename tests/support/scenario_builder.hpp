@@ -52,8 +52,8 @@ inline UpstreamConfig& api(Scenario& scenario) { return scenario.upstreams[0]; }
 
 inline constexpr double TO_THE_END = -1;
 
-inline void add_fault(ServerModel& model, const FaultKind& kind, double from_ms = 0, double to_ms = TO_THE_END,
-                      Scope scope = Scope::both) {
+inline void add_fault(ServerModel& model, const FaultKind& kind, double from_ms = 0,
+                      double to_ms = TO_THE_END, Scope scope = Scope::both) {
   Fault& fault = model.faults.emplace_back();
   fault.from = ms(from_ms);
   if (to_ms >= 0) fault.to = ms(to_ms);
