@@ -13,9 +13,10 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCENARIOS = sorted(path for path in (ROOT / "scenarios").glob("*.json") if not path.name.endswith(".timeline.json"))
 
+# Each must also build without a warning; but at -O3 g++ 12 sees an overflow inside fmt that is not there.
 VARIANTS = {
     "g++ -O0": ("g++", "-O0"),
-    "g++ -O3 -march=native": ("g++", "-O3 -march=native"),
+    "g++ -O3 -march=native": ("g++", "-O3 -march=native -Wno-stringop-overflow"),
     "clang++ -O2": ("clang++", "-O2"),
 }
 
@@ -40,7 +41,7 @@ def build(compiler, flags):
     folder = ROOT / "build" / "bytes" / name
     configure = ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={compiler}",
                  "-DCMAKE_BUILD_TYPE=", f"-DCMAKE_CXX_FLAGS={flags}", "-DHALFOPEN_BUILD_TESTS=OFF",
-                 "-DHALFOPEN_WERROR=OFF"]
+                 "-DHALFOPEN_WERROR=ON"]
     for command in (configure, ["cmake", "--build", folder, "--target", "halfopen_cli"]):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
