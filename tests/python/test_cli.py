@@ -45,18 +45,6 @@ def scenario(**changes):
     return base
 
 
-@pytest.fixture(scope="session")
-def binary():
-    named = os.environ.get("HALFOPEN_BIN")
-    places = [Path(named)] if named else [ROOT / "build" / kind / "halfopen"
-                                          for kind in ("dev", "release")]
-    for place in places:
-        if place.is_file():
-            return str(place.resolve())
-    pytest.fail("There is no halfopen binary at " + " or ".join(map(str, places))
-                + ": build it, or set HALFOPEN_BIN.")
-
-
 @pytest.fixture
 def halfopen(binary, tmp_path):
     """Runs the command in a directory of its own; answers (status, stdout, stderr)."""

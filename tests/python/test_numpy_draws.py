@@ -9,7 +9,6 @@ build/release).
 
 import json
 import math
-import os
 import subprocess
 from decimal import Decimal
 from pathlib import Path
@@ -25,16 +24,6 @@ START_UNIX_NS = 1_700_000_000_000 * NS_PER_MS
 SEEDS = [1, 2**64 - 1]
 
 mpmath.mp.prec = 160
-
-
-@pytest.fixture(scope="module")
-def binary():
-    named = os.environ.get("HALFOPEN_BIN")
-    places = [Path(named)] if named else [ROOT / "build" / kind / "halfopen" for kind in ("dev", "release")]
-    for place in places:
-        if place.is_file():
-            return place.resolve()
-    pytest.fail("There is no halfopen binary at " + " or ".join(map(str, places)) + ": build it, or set HALFOPEN_BIN.")
 
 
 # ---- the scenario page, once more ---------------------------------------------------------------------

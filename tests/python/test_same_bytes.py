@@ -4,7 +4,6 @@ Each variant is a build of the command of its own, kept under build/bytes and re
 changed. Every scenario of the repository goes through each of them.
 """
 
-import os
 import pathlib
 import subprocess
 
@@ -21,17 +20,9 @@ VARIANTS = {
 }
 
 
-def reference_binary():
-    candidates = [os.environ.get("HALFOPEN_BIN"), ROOT / "build/dev/halfopen", ROOT / "build/release/halfopen"]
-    for candidate in candidates:
-        if candidate and pathlib.Path(candidate).exists():
-            return pathlib.Path(candidate).resolve()
-    pytest.fail("There is no halfopen binary: run `make test`, or set HALFOPEN_BIN.")
-
-
-def timelines(binary):
+def timelines(command):
     """All scenarios as one run each, in order: what the command wrote to stdout."""
-    run = subprocess.run([binary, "run", "--format", "json", *SCENARIOS], capture_output=True, check=False, cwd=ROOT)
+    run = subprocess.run([command, "run", "--format", "json", *SCENARIOS], capture_output=True, check=False, cwd=ROOT)
     assert run.returncode == 0, run.stderr.decode()
     return run.stdout
 
@@ -49,8 +40,8 @@ def build(compiler, flags):
 
 
 @pytest.fixture(scope="module")
-def reference():
-    return timelines(reference_binary())
+def reference(binary):
+    return timelines(binary)
 
 
 def test_there_is_something_to_compare(reference):
@@ -60,8 +51,7 @@ def test_there_is_something_to_compare(reference):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_every_build_writes_the_same_timelines(variant, reference):
-    binary = build(*VARIANTS[variant])
-    other = timelines(binary)
+    other = timelines(build(*VARIANTS[variant]))
     if other == reference:
         return
     for number, (ours, theirs) in enumerate(zip(reference.splitlines(), other.splitlines()), start=1):

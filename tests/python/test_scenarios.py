@@ -1,7 +1,6 @@
 """The scenarios of the repository: each holds, has its golden timeline, and stands in the table of scenarios/README.md."""
 
 import json
-import os
 import pathlib
 import re
 import subprocess
@@ -13,18 +12,8 @@ FOLDER = ROOT / "scenarios"
 FILES = sorted(path for path in FOLDER.glob("*.json") if not path.name.endswith(".timeline.json"))
 
 
-def command(*arguments):
-    named = os.environ.get("HALFOPEN_BIN")
-    places = [named] if named else [ROOT / "build/dev/halfopen", ROOT / "build/release/halfopen"]
-    for place in places:
-        if pathlib.Path(place).exists():
-            binary = pathlib.Path(place).resolve()
-            return subprocess.run([binary, *arguments], capture_output=True, text=True, check=False, cwd=ROOT)
-    pytest.fail("There is no halfopen binary: run `make test`, or set HALFOPEN_BIN.")
-
-
-def test_all_hold_and_match_their_golden_timelines():
-    done = command("check", "scenarios")
+def test_all_hold_and_match_their_golden_timelines(binary):
+    done = subprocess.run([binary, "check", "scenarios"], capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(FILES) >= 21
 

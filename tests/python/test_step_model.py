@@ -27,18 +27,6 @@ made = Counter()
 seen = {machine: Counter() for machine in fuzz.SOURCES}
 
 
-@pytest.fixture(scope="module")
-def binary():
-    named = os.environ.get("HALFOPEN_BIN")
-    places = [Path(named)] if named else [ROOT / "build" / kind / "halfopen"
-                                          for kind in ("dev", "release")]
-    for place in places:
-        if place.is_file():
-            return place.resolve()
-    pytest.fail("There is no halfopen binary at " + " or ".join(map(str, places))
-                + ": build it, or set HALFOPEN_BIN.")
-
-
 def note(session, machine, regime):
     made[machine, regime] += len(session.lines)
     seen[machine].update(session.seen)
