@@ -91,6 +91,7 @@ class SnapshotCell {
     return (std::uint64_t{address} >> 6) << COUNT_BITS;
   }
   static Snapshot* unpack(std::uint64_t word) noexcept {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): pointer and count share the word, which is the scheme
     return reinterpret_cast<Snapshot*>(static_cast<std::uintptr_t>((word >> COUNT_BITS) << 6));
   }
 

@@ -208,6 +208,7 @@ class BasicUpstream {
     const Guard lock(before->round_robin->mutex);
     const std::vector<std::int64_t> running = before->round_robin->running.running_weights();
     std::vector<std::int64_t> reordered;
+    reordered.reserve(from.size());
     for (const std::size_t i : from) reordered.push_back(running[i]);
     next.round_robin->running.set_running_weights(std::move(reordered));
   }

@@ -77,7 +77,7 @@ void EventQueue::review() {
     ++shift;
   pushes_ = far_ = late_ = loads_ = loaded_ = 0;
   // Rebuilding costs the size; a queue larger than what a review saw waits its turn.
-  if (shift != shift_ && size_ <= REVIEW_AFTER * 4) rebuild(shift);
+  if (shift != shift_ && size_ <= std::size_t{REVIEW_AFTER} * 4) rebuild(shift);
 }
 
 void EventQueue::rebuild(int shift) {

@@ -75,6 +75,7 @@ class Positions {
   std::map<std::string, std::uint32_t> key_index_;
 };
 
+// NOLINTNEXTLINE(bugprone-exception-escape): nlohmann's move checks itself by a function that may throw
 struct Document {
   Json root;
   Positions positions;

@@ -48,12 +48,9 @@ class LatencyHistogram {
   double quantile_ms(double q) const {
     if (total_ == 0) return std::numeric_limits<double>::quiet_NaN();
     const auto rank = static_cast<std::uint64_t>(std::ceil(q * static_cast<double>(total_)));
-    std::uint64_t seen = 0;
-    for (std::size_t part = lowest_; part < counts_.size(); ++part) {
-      seen += counts_[part];
-      if (seen >= rank) return static_cast<double>(lower_edge_us(part)) / 1000;
-    }
-    return static_cast<double>(lower_edge_us(counts_.size() - 1)) / 1000;
+    std::size_t part = lowest_;
+    for (std::uint64_t seen = counts_[part]; seen < rank;) seen += counts_[++part];
+    return static_cast<double>(lower_edge_us(part)) / 1000;
   }
 
   static std::size_t part_of(std::uint64_t us) {

@@ -117,6 +117,7 @@ void place(std::string_view text, std::string_view file, const Positions& positi
   const std::vector<Finding>& findings = reading.findings;
   std::vector<Expectation>& expectations = reading.scenario.expect;
   std::vector<std::string> pointers;
+  pointers.reserve(findings.size() + expectations.size());
   for (const Finding& finding : findings) {
     pointers.push_back(finding.offset == Finding::AT_POINTER ? finding.pointer : std::string());
   }
@@ -137,6 +138,7 @@ void place(std::string_view text, std::string_view file, const Positions& positi
   }
   std::sort(order.begin(), order.end());
   std::vector<std::size_t> offsets;
+  offsets.reserve(order.size());
   for (const auto& [offset, n] : order) offsets.push_back(offset);
   const std::vector<LineColumn> places = lines_and_columns(text, offsets);
   for (std::size_t at = 0; at < order.size(); ++at) {
