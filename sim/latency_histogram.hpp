@@ -11,6 +11,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/check.hpp"
 #include "sim/scenario.hpp"
 
 namespace halfopen::sim {
@@ -62,6 +63,7 @@ class LatencyHistogram {
   static std::uint64_t lower_edge_us(std::size_t part) {
     if (part < 2 * PARTS) return part;
     const std::size_t octave = part / PARTS - 1;
+    HALFOPEN_CHECK(octave < 64 - BITS);  // no latency is longer
     return (part - PARTS * octave) << octave;
   }
 
