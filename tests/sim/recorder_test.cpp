@@ -78,7 +78,7 @@ TEST_CASE("recorder: gauges show what is after everything at the bin's end") {
   // Out at 10, eligible at 40: the pick of that instant makes it half-open, its answer at 50 healthy.
   std::string states;
   for (const std::int8_t state : timeline.lanes[0].state)
-    states += std::string(name_of(LaneState(state))) + " ";
+    states += std::string(lane_state_name(LaneState(state))) + " ";
   CHECK(states == "ejected ejected ejected half_open healthy healthy ");
   CHECK(timeline.series.in_flight == Column{0, 0, 0, 1, 0, 0});
 }

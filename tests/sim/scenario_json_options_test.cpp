@@ -8,32 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "tests/sim/scenario_texts.hpp"
+
 using namespace halfopen;
 using namespace halfopen::sim;
+using testing::good;
+using testing::mistakes;
+using testing::scenario;
+using testing::UPSTREAMS;
 
 namespace {
-
-const std::string UPSTREAMS =
-    R"("upstreams": [ { "name": "api", "endpoints": [ { "address": "a", "port": 1 }, { "address": "b", "port": 2 } ] } ])";
-
-std::string scenario(const std::string& more) {
-  return R"({ "duration_ms": 1000, )" + UPSTREAMS + (more.empty() ? "" : ", " + more) + " }";
-}
-
-Scenario good(const std::string& text, const LoadOptions& options = {}) {
-  Loaded loaded = load_scenario_text(text, "t.json", options);
-  for (const Mistake& mistake : loaded.mistakes) FAIL_CHECK(mistake.text());
-  REQUIRE(loaded.scenario.has_value());
-  return *std::move(loaded.scenario);
-}
-
-std::vector<std::string> mistakes(const std::string& text, const LoadOptions& options = {}) {
-  const Loaded loaded = load_scenario_text(text, "t.json", options);
-  CHECK(loaded.scenario.has_value() == loaded.mistakes.empty());
-  std::vector<std::string> texts;
-  for (const Mistake& mistake : loaded.mistakes) texts.push_back(mistake.text());
-  return texts;
-}
 
 LoadOptions with(std::vector<std::pair<std::string, std::string>> sets) {
   LoadOptions options;

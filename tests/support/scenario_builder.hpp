@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/event.hpp"
+#include "sim/event_text.hpp"
 #include "sim/scenario.hpp"
 #include "sim/simulation.hpp"
 #include "sim/timeline.hpp"
@@ -160,25 +161,12 @@ inline std::string events_of(const Timeline& timeline) {
   return text;
 }
 
-inline const char* name_of(LaneState state) {
-  switch (state) {
-    case LaneState::healthy: return "healthy";
-    case LaneState::ejected: return "ejected";
-    case LaneState::half_open:
-    case LaneState::breaker_half_open: return "half_open";
-    case LaneState::closed: return "closed";
-    case LaneState::open: return "open";
-    case LaneState::active: return "active";
-  }
-  return "";
-}
-
 // "0-12 healthy, 12-100 ejected".
 inline std::string lane_text(const std::vector<Interval>& intervals) {
   std::string text;
   for (const Interval& interval : intervals) {
     text += (text.empty() ? "" : ", ") + time_text(interval.from) + "-" + time_text(interval.to) + " ";
-    text += name_of(interval.state);
+    text += lane_state_name(interval.state);
   }
   return text;
 }
