@@ -45,10 +45,12 @@ class ArrivalSource {
   void prepare(const ArrivalProcess& process);
   void prepare(const ArrivalTimes& times);
   void prepare(const ArrivalEvery& every);
+  void prepare(const Users&) { done_ = true; }  // come when those before them have ended: not made here
   bool refill();
   void fill(const ArrivalProcess& process);
   void fill(const ArrivalTimes& times);
   void fill(const ArrivalEvery& every);
+  void fill(const Users&) {}
   void reach_levels(bool poisson, double* levels);
   Nanos offset_in_stages(double level);
   void append(Nanos at, std::uint64_t index);

@@ -19,7 +19,9 @@ double ramped(const Fault& fault, const LatencyFault& slow, Nanos t) {
 EndpointModel::EndpointModel(const ServerModel& model, std::uint64_t seed)
     : model_(&model), flaps_(model.faults.size()), scripted_(model.faults.size(), 0) {
   for (std::size_t n = 0; n < model.faults.size(); ++n) {
-    streams_.emplace_back(seed, "fault:" + model.name + "/" + std::to_string(n));
+    streams_.emplace_back(seed, "fault:" + model.name + "/" + std::to_string(model.faults[n].number));
+    fails_.push_back(makes_fail(model.faults[n].kind) &&
+                     !std::holds_alternative<OutcomesFault>(model.faults[n].kind));
     const FaultKind& kind = model.faults[n].kind;
     can_go_down_ =
         can_go_down_ || std::holds_alternative<DownFault>(kind) || std::holds_alternative<FlapFault>(kind);
@@ -28,6 +30,7 @@ EndpointModel::EndpointModel(const ServerModel& model, std::uint64_t seed)
 
 ServerAnswer EndpointModel::judge_with_faults(Nanos t, const AttemptKey& key, const Stream& service) {
   ServerAnswer answer;
+  answer.met_failing = meets_failing(t, key.probe);
   DownKind down{};
   if (down_decides(t, key, down)) {
     switch (down) {
@@ -50,7 +53,10 @@ ServerAnswer EndpointModel::judge_with_faults(Nanos t, const AttemptKey& key, co
   }
   const bool scripted = script_decides(t, key, answer);
   answer.latency = to_nanos(latency_ms(t, key, service));
-  if (!scripted) draw_faults(t, key, answer);
+  if (scripted)
+    answer.met_failing |= answer.outcome.is_failure();
+  else
+    draw_faults(t, key, answer);
   return answer;
 }
 
@@ -122,6 +128,16 @@ double EndpointModel::latency_ms(Nanos t, const AttemptKey& key, const Stream& s
       ms += slow->add_ms * ramped(fault, *slow, t);
   }
   return ms;
+}
+
+// A flap is at work while it is down.
+bool EndpointModel::meets_failing(Nanos t, bool probe) const {
+  for (std::size_t n = 0; n < fails_.size(); ++n) {
+    const Fault& fault = model_->faults[n];
+    if (!fails_[n] || !active(fault, t) || !in_scope(fault, probe)) continue;
+    if (!std::holds_alternative<FlapFault>(fault.kind) || flaps_[n].down) return true;
+  }
+  return false;
 }
 
 bool EndpointModel::hits(std::uint32_t fault, double ratio, const AttemptKey& key) const {

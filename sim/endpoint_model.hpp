@@ -9,6 +9,7 @@
 #include "sim/draws.hpp"
 #include "sim/latency.hpp"
 #include "sim/scenario.hpp"
+#include "sim/truth.hpp"
 
 namespace halfopen::sim {
 
@@ -34,7 +35,8 @@ struct ServerAnswer {
   Manner manner = Manner::serve;
   Outcome outcome;
   Nanos latency = 0;
-  bool truncated = false;  // the body breaks off after the headers of a good answer
+  bool truncated = false;    // the body breaks off after the headers of a good answer
+  bool met_failing = false;  // a failing fault of the attempt's scope was at work
 };
 
 class EndpointModel {
@@ -82,11 +84,13 @@ class EndpointModel {
   double latency_ms(Nanos t, const AttemptKey& key, const Stream& service) const;
   void draw_faults(Nanos t, const AttemptKey& key, ServerAnswer& answer) const;
   bool hits(std::uint32_t fault, double ratio, const AttemptKey& key) const;
+  bool meets_failing(Nanos t, bool probe) const;
 
   const ServerModel* model_;
   std::vector<Stream> streams_;          // fault:<endpoint>/<n>
   std::vector<Flap> flaps_;              // by fault
   std::vector<std::uint64_t> scripted_;  // by fault: attempts counted by an `outcomes` list
+  std::vector<bool> fails_;              // by fault: it makes attempts fail by itself, unlike a script
   bool can_go_down_ = false;
 };
 

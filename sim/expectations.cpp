@@ -63,6 +63,9 @@ struct Judge {
   Judgement operator()(const ExpectNever& expect) const {
     return detail::judge_event({expect.pattern, expect.when, CountIs::exactly, 0}, timeline);
   }
+  Judgement operator()(const ExpectSequence&) const { return {}; }
+  Judgement operator()(const ExpectMetric&) const { return {}; }
+  Judgement operator()(const ExpectFingerprint&) const { return {}; }
 };
 
 }  // namespace

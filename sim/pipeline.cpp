@@ -78,6 +78,7 @@ void Pipeline::arrive() {
     request.departure = world_.queue.schedule_cancellable(arrival.at + entry.traffic.abandon->after,
                                                           EventKind::departure, ref.index);
   }
+  if (world_.observer != nullptr) world_.observer->arrived(world_.t, name_of(request), entry.upstream);
   attempt(ref, AttemptKind::first);
 }
 
@@ -105,7 +106,11 @@ void Pipeline::attempt(SlabRef ref, AttemptKind kind) {
                          : admission.pick(world_.now);
   if (!request.dispatch) return end_fast(ref, kind);
   request.lane = slot.lane_of[request.dispatch.index()];
-  world_.record.attempt(request.lane, request.dispatch.fail_open());
+  request.sent = world_.record.attempt(request.lane, request.dispatch.fail_open());
+  if (world_.observer != nullptr) {
+    world_.observer->attempted(world_.t, name_of(request), request.retries, request.lane,
+                               request.dispatch.fail_open(), request.dispatch.is_trial());
+  }
 
   const Lane& lane = world_.lanes[request.lane];
   const AttemptKey draw{request.index, request.retries, request.entry, false, false};
@@ -131,6 +136,7 @@ BasicDispatch<Single> Pipeline::pick_with_luck(const Request& request, const Ups
 // at a time that is known now: then only the first of answer and timeout is scheduled.
 void Pipeline::send(SlabRef ref, const ServerAnswer& answer) {
   Request& request = requests_[ref.index];
+  request.truth = {answer.met_failing, false};
   if (world_.farm.tracked(world_.lanes[request.lane].server)) return send_to_tracked(ref, answer);
   const auto& bound_ms = request.settings->timeouts.read_ms;
   const Nanos bound = bound_ms ? *bound_ms * NANOS_PER_MS : NEVER;
@@ -172,26 +178,43 @@ void Pipeline::completed(const Job& job) {
   world_.queue.cancel(request->timeout);
   request->outcome = job.outcome;
   request->truncated = job.truncated;
+  request->truth = job.truth;
   answer(job.owner.ref);
 }
 
 void Pipeline::timed_out(std::uint32_t index) {
   Request& request = requests_[index];
-  world_.farm.disown(request.job);
+  if (request.bound == TransportError::attempt_timeout &&
+      world_.farm.tracked(world_.lanes[request.lane].server))
+    request.truth = world_.farm.disown(request.job);
   request.outcome = Outcome::error(request.bound);
   request.truncated = false;
   answer(requests_.ref(index));
 }
 
+void Pipeline::observe(const Request& request, bool body_broke) const {
+  Observation seen;
+  seen.upstream = entries_[request.entry]->upstream;
+  seen.lane = request.lane;
+  seen.request = name_of(request);
+  seen.attempt = request.retries;
+  seen.outcome = request.outcome;
+  seen.body_broke = body_broke;
+  world_.tell(std::move(seen));
+}
+
 // The attempt's outcome is in: report it, and ask whether to try again.
 void Pipeline::answer(SlabRef ref) {
   Request& request = requests_[ref.index];
-  if (request.outcome.is_failure()) world_.record.failure(request.lane);
+  if (request.outcome.is_failure()) world_.record.failure(request.lane, request.sent);
+  world_.record.judging(request.truth);
   auto body = request.dispatch.report(world_.now, request.outcome);
+  if (world_.observer != nullptr) observe(request, false);
   request.job = {};
   if (request.truncated) {
-    if (!request.outcome.is_failure()) world_.record.failure(request.lane);
+    if (!request.outcome.is_failure()) world_.record.failure(request.lane, request.sent);
     body.broken(world_.now);
+    if (world_.observer != nullptr) observe(request, true);
     return end(ref, false);
   }
   const RetryParams& retries = request.settings->retries;
@@ -221,15 +244,20 @@ void Pipeline::departs(std::uint32_t index) {
   request.dispatch.abandon();
   world_.farm.disown(request.job);
   world_.record.abandoned();
+  if (world_.observer != nullptr) world_.observer->ended(world_.t, name_of(request), RequestEnd::abandoned);
   requests_.remove(index);
 }
 
 void Pipeline::end(SlabRef ref, bool whole_body) {
   Request& request = requests_[ref.index];
-  if (whole_body && !request.outcome.is_failure())
+  const bool ok = whole_body && !request.outcome.is_failure();
+  if (ok)
     world_.record.ended_ok(world_.t - request.arrival);
   else
     world_.record.ended_failed(false);
+  if (world_.observer != nullptr) {
+    world_.observer->ended(world_.t, name_of(request), ok ? RequestEnd::ok : RequestEnd::failed);
+  }
   world_.queue.cancel(request.departure);
   requests_.remove(ref.index);
 }
@@ -238,7 +266,9 @@ void Pipeline::end(SlabRef ref, bool whole_body) {
 void Pipeline::end_fast(SlabRef ref, AttemptKind kind) {
   if (kind == AttemptKind::retry) return end(ref, true);
   world_.record.ended_failed(true);
-  world_.queue.cancel(requests_[ref.index].departure);
+  const Request& request = requests_[ref.index];
+  if (world_.observer != nullptr) world_.observer->ended(world_.t, name_of(request), RequestEnd::fast_failed);
+  world_.queue.cancel(request.departure);
   requests_.remove(ref.index);
 }
 

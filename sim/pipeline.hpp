@@ -53,6 +53,8 @@ class Pipeline {
     std::uint32_t retries = 0;
     std::uint32_t lane = 0;  // of the attempt under way
     bool truncated = false;  // the answer's body will break off
+    AttemptTruth truth;      // of the attempt under way
+    Sent sent;               // when it was, in time and in order
     Outcome outcome;         // of the attempt under way, known to its server alone; or of the one before
     TransportError bound = TransportError::attempt_timeout;  // what its timeout would be called
     SlabRef job;                               // of the attempt under way, at a server that keeps a list
@@ -61,6 +63,8 @@ class Pipeline {
     EventId answer, timeout, departure, retry;
   };
 
+  RequestName name_of(const Request& request) const { return {request.entry, request.index, 0}; }
+  void observe(const Request& request, bool body_broke) const;
   void attempt(SlabRef ref, AttemptKind kind);
   void send(SlabRef ref, const ServerAnswer& answer);
   void send_to_tracked(SlabRef ref, const ServerAnswer& answer);

@@ -70,6 +70,7 @@ void Probes::due(std::uint32_t number) {
   const Stream& latency = stream_of(latency_, "probe:", world_, loop.upstream, loop.lane);
   const ServerAnswer answer = world_.farm.endpoint(lane.server).judge(world_.t, draw, latency);
   loop.job = {};
+  loop.truth = {answer.met_failing, false};
   if (answer.manner != ServerAnswer::Manner::never_accept) {
     loop.job = world_.farm.begin(lane.server, answer, true, {true, ref}, world_.t);
   }
@@ -81,13 +82,15 @@ void Probes::completed(const Job& job) {
   Loop* loop = loops_.find(job.owner.ref);
   if (loop == nullptr) return;  // its loop ended, or the probe timed out
   world_.queue.cancel(loop->timeout);
+  loop->truth = job.truth;
   const bool answered = job.outcome.transport == TransportError::none;
   verdict(job.owner.ref, answered && job.outcome.status >= 200 && job.outcome.status < 300);
 }
 
 void Probes::timed_out(std::uint32_t number) {
   const SlabRef ref = loops_.ref(number);
-  world_.farm.disown(loops_[ref.index].job);
+  Loop& loop = loops_[ref.index];
+  loop.truth.overload = world_.farm.disown(loop.job).overload;
   verdict(ref, false);
 }
 
@@ -95,7 +98,16 @@ void Probes::verdict(SlabRef ref, bool ok) {
   Loop& loop = loops_[ref.index];
   loop.job = {};
   world_.record.probe(loop.lane, ok);
+  world_.record.judging(loop.truth);
   loop.rule->verdict(*loop.tracker, world_.now, ok);
+  if (world_.observer != nullptr) {
+    Observation seen;
+    seen.upstream = loop.upstream;
+    seen.lane = loop.lane;
+    seen.probe = true;
+    seen.probe_ok = ok;
+    world_.tell(std::move(seen));
+  }
   sleep(ref);
 }
 

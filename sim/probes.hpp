@@ -32,6 +32,7 @@ class Probes {
     std::unique_ptr<ActiveProbe> rule;
     EventId sleep, timeout;
     SlabRef job;
+    AttemptTruth truth;  // of the probe under way
   };
 
   void stop_all();

@@ -7,8 +7,8 @@
 namespace halfopen::sim {
 namespace {
 
-constexpr std::array<const char*, 8> FAULT_NAMES = {"error", "down",     "latency", "brownout",
-                                                    "flap",  "outcomes", "hang",    "truncate"};
+constexpr std::array FAULT_NAMES = {"error",    "down", "latency",  "brownout", "flap",
+                                    "outcomes", "hang", "truncate", "bursts",   "cold_start"};
 
 LaneState lane_state_of(EventType type) {
   switch (type) {
@@ -60,6 +60,8 @@ std::uint32_t Recorder::lane(std::uint32_t upstream, const std::string& endpoint
     timeline_.lanes.push_back(std::move(lane));
     lanes_now_.emplace_back();
     open_lanes_.emplace_back();
+    watches_.emplace_back();
+    watch(place->second);
   }
   return place->second;
 }
@@ -103,6 +105,10 @@ void Recorder::offer(const Event& event) noexcept {
     std::optional<Nanos> eligible;
     if (event.type == EventType::endpoint_ejected) {
       ++timeline_.lanes[lane].ejections;
+      told.truth = judging_.fault      ? EjectionTruth::fault
+                   : judging_.overload ? EjectionTruth::overload
+                                       : EjectionTruth::nothing;
+      if (lanes_now_[lane].watched) close_watches(lane);
       const Nanos when = clock_.first_time_at(event.at + Duration{event.because.for_ms}, t_);
       if (when != NEVER) eligible = when;
     }
@@ -116,12 +122,44 @@ void Recorder::offer(const Event& event) noexcept {
 void Recorder::name_faults() {
   for (std::uint32_t server = 0; server < scenario_.servers.size(); ++server) {
     const ServerModel& model = scenario_.servers[server];
+    servers_.emplace(model.name, server);
     for (std::uint32_t n = 0; n < model.faults.size(); ++n) {
       const Fault& fault = model.faults[n];
       fault_lanes_[{server, n}] = static_cast<std::uint32_t>(timeline_.faults.size());
-      timeline_.faults.push_back({model.name, n, FAULT_NAMES[fault.kind.index()], fault.scope, {}});
+      timeline_.faults.push_back(
+          {model.name, fault.number, FAULT_NAMES[fault.kind.index()], fault.scope, {}});
       if (!std::holds_alternative<FlapFault>(fault.kind)) fault_active(server, n, fault.from, fault.to);
     }
+  }
+}
+
+// A lane that exists before the run begins: faults are known from the start.
+void Recorder::watch(std::uint32_t lane) {
+  const auto server = servers_.find(timeline_.lanes[lane].endpoint);
+  if (server == servers_.end()) return;
+  for (const Fault& fault : scenario_.servers[server->second].faults) {
+    const Nanos to = std::min(fault.to, scenario_.duration);
+    if (!is_failing_fault(fault) || fault.from >= to) continue;
+    watches_[lane].push_back(static_cast<std::uint32_t>(timeline_.detections.size()));
+    timeline_.detections.push_back({lane, fault.from, to, fault.to <= scenario_.duration, {}, 0, 0});
+    lanes_now_[lane].watched = true;
+  }
+}
+
+void Recorder::close_watches(std::uint32_t lane) {
+  for (const std::uint32_t place : watches_[lane]) {
+    Detection& detection = timeline_.detections[place];
+    if (detection.ejected || t_ < detection.from || t_ >= detection.to) continue;
+    detection.ejected = t_;
+    detection.before = lanes_now_[lane].sent;
+  }
+}
+
+void Recorder::count_lost(std::uint32_t lane, const Sent& sent) {
+  for (const std::uint32_t place : watches_[lane]) {
+    Detection& detection = timeline_.detections[place];
+    const bool within = sent.at >= detection.from && sent.at < detection.to;
+    if (within && (!detection.ejected || sent.ordinal < detection.before)) ++detection.lost;
   }
 }
 
@@ -158,7 +196,7 @@ void Recorder::close_bin() {
     lane.failures.push_back(lanes_now_[i].failures);
     lane.total_attempts += lanes_now_[i].attempts;
     lane.total_failures += lanes_now_[i].failures;
-    lanes_now_[i] = {};
+    lanes_now_[i].attempts = lanes_now_[i].failures = 0;
   }
   bin_ = {};
   ++bin_index_;

@@ -11,9 +11,16 @@
 #include "core/event.hpp"
 #include "sim/latency_histogram.hpp"
 #include "sim/timeline.hpp"
+#include "sim/truth.hpp"
 #include "sim/virtual_clock.hpp"
 
 namespace halfopen::sim {
+
+// An attempt's dispatch, in time and among those of its lane.
+struct Sent {
+  Nanos at = 0;
+  std::uint64_t ordinal = 0;
+};
 
 class Recorder final : public EventSink {
  public:
@@ -30,9 +37,10 @@ class Recorder final : public EventSink {
     ++in_flight_;
   }
   void admitted() { ++summary_.admitted; }
-  void attempt(std::uint32_t lane, bool fail_open) {
+  Sent attempt(std::uint32_t lane, bool fail_open) {
     ++lanes_now_[lane].attempts;
     bin_.fail_open_picks += fail_open;
+    return {t_, lanes_now_[lane].sent++};
   }
   void probe(std::uint32_t lane, bool ok) {
     ++timeline_.lanes[lane].probes;
@@ -40,7 +48,13 @@ class Recorder final : public EventSink {
   }
   void reload() { timeline_.reloads.push_back(t_); }
   void clock_step(const ClockStep& step) { timeline_.clock_steps.push_back(step); }
-  void failure(std::uint32_t lane) { ++lanes_now_[lane].failures; }
+  void failure(std::uint32_t lane, const Sent& sent) {
+    ++lanes_now_[lane].failures;
+    if (lanes_now_[lane].watched) [[unlikely]]
+      count_lost(lane, sent);
+  }
+  // Whatever is reported next comes of an attempt or probe that met this.
+  void judging(const AttemptTruth& truth) { judging_ = truth; }
   void retried() { ++bin_.retried; }
   void retry_denied() { ++summary_.retries_denied; }
   void ended_ok(Nanos latency) {
@@ -82,7 +96,9 @@ class Recorder final : public EventSink {
     std::uint64_t requests = 0, ok = 0, failed = 0, fast_failed = 0, retried = 0, fail_open_picks = 0;
   };
   struct LaneCounts {
-    std::uint64_t attempts = 0, failures = 0;
+    std::uint64_t attempts = 0, failures = 0;  // of the bin
+    std::uint64_t sent = 0;                    // of the run
+    bool watched = false;                      // has failing faults, see Timeline::detections
   };
   struct OpenInterval {
     int state = -1;
@@ -93,6 +109,9 @@ class Recorder final : public EventSink {
   void roll();  // closes bins up to the one that t_ falls in
   void close_bin();
   void name_faults();
+  void watch(std::uint32_t lane);
+  void count_lost(std::uint32_t lane, const Sent& sent);
+  void close_watches(std::uint32_t lane);
   void move_lane(std::vector<Interval>& intervals, OpenInterval& open, int state,
                  std::optional<Nanos> eligible);
   void close_lanes();
@@ -107,8 +126,12 @@ class Recorder final : public EventSink {
   BinCounts bin_;
   LatencyHistogram bin_latency_, latency_;
   std::uint64_t in_flight_ = 0;
+  AttemptTruth judging_;
+  // By lane: its failing faults, as places in Timeline::detections.
+  std::vector<std::vector<std::uint32_t>> watches_;
   std::vector<LaneCounts> lanes_now_;
   std::vector<OpenInterval> open_lanes_, open_breakers_;  // by lane; by upstream
+  std::map<std::string, std::uint32_t> servers_;
   std::map<std::string, std::uint32_t> upstreams_;
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> lanes_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> fault_lanes_;

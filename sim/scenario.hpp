@@ -87,10 +87,24 @@ struct HangFault {
 struct TruncateFault {
   double ratio = 0;
 };
+// Gilbert-Elliott: a good and a bad state in turn, exponential stays, begins good; errors in the bad one.
+struct BurstsFault {
+  double mean_good_ms = 0, mean_bad_ms = 0;
+  double error_ratio = 0;
+  std::uint16_t status = 503;
+};
+// Slower for a while after every return from `down` or from a flap's down phase.
+struct ColdStartFault {
+  Nanos length = 0;
+  double latency_factor = 1;
+};
 using FaultKind = std::variant<ErrorFault, DownFault, LatencyFault, BrownoutFault, FlapFault, OutcomesFault,
-                               HangFault, TruncateFault>;
+                               HangFault, TruncateFault, BurstsFault, ColdStartFault>;
 
 struct Fault {
+  // The <n> of its stream: its place among the endpoint's faults, those of "*" first and counted whether or
+  // not their selection takes this endpoint, so that a wider selection shifts nobody's luck.
+  std::uint32_t number = 0;
   Nanos from = 0;    // included
   Nanos to = NEVER;  // excluded
   Scope scope = Scope::both;
@@ -102,7 +116,7 @@ struct ServerModel {
   std::string name;  // "address:port"
   Latency latency = FixedLatency{};
   std::optional<Capacity> capacity;  // none: unlimited
-  std::vector<Fault> faults;         // those of "*" first; the place in this list is the <n> of its stream
+  std::vector<Fault> faults;         // those of "*" that select it first
 };
 
 // ---- traffic --------------------------------------------------------------------------------------
@@ -111,17 +125,36 @@ struct RateStage {
   double from_rps = 0, to_rps = 0;
   Nanos length = 0;
 };
-// `stages` empty: constant `rate_rps` until the entry ends. Otherwise linear pieces, then nothing.
+// `rps` for `length`, then nothing, every `every`; the first begins with the entry.
+struct BurstShape {
+  double rps = 0;
+  Nanos length = 0, every = 0;
+};
+// mean + amplitude * sin(2 pi t / period) per second, t since the entry's begin; amplitude <= mean.
+struct WaveShape {
+  double mean_rps = 0, amplitude_rps = 0;
+  Nanos period = 0;
+};
+// At most one of stages (linear pieces, then nothing; `step` ends here too), burst and wave. None: constant
+// `rate_rps` until the entry ends.
 struct ArrivalProcess {
   bool poisson = false;
   double rate_rps = 0;
   std::vector<RateStage> stages;
+  std::optional<BurstShape> burst{};
+  std::optional<WaveShape> wave{};
 };
 struct ArrivalTimes {
   std::vector<Nanos> at;
 };  // in file order: the place in the list is the request's index
 struct ArrivalEvery {
   Nanos every = 0;
+};
+// Closed loop: each user asks, waits for the end, thinks, asks again. User u starts at
+// from + floor(u * think / count); the index of its request is u * 2^32 + iteration.
+struct Users {
+  std::uint64_t count = 1;
+  Nanos think = 0;
 };
 
 struct Keys {
@@ -133,13 +166,22 @@ struct Abandon {
   Nanos after = 0;
 };
 
+// Who gives up and comes again: a storm's engine. A timeout is an abandon for the gateway.
+struct Client {
+  Nanos timeout = NEVER;
+  std::uint32_t retries = 0;  // tries after the first
+  std::uint64_t backoff_base_ms = 25, backoff_cap_ms = 250;
+  bool honours_retry_after = false;
+};
+
 struct Traffic {
   std::string upstream;
   Nanos from = 0;    // included
   Nanos to = NEVER;  // excluded
-  std::variant<ArrivalProcess, ArrivalTimes, ArrivalEvery> source;
+  std::variant<ArrivalProcess, ArrivalTimes, ArrivalEvery, Users> source;
   std::optional<Keys> keys;
   std::optional<Abandon> abandon;
+  std::optional<Client> client{};
 };
 
 // ---- the run --------------------------------------------------------------------------------------
@@ -185,6 +227,8 @@ struct ExpectEvent {
   TimeFilter when;
   CountIs relation = CountIs::at_least;
   std::uint64_t count = 1;  // without any count in the file: at least one
+  // From 1: this one of those that the pattern chooses, whatever their times; then `when` judges its time.
+  std::optional<std::uint64_t> nth{};
 };
 struct ExpectNever {
   EventPattern pattern;
@@ -195,8 +239,29 @@ struct ExpectState {
   std::string state, endpoint, upstream;
   TimeFilter when;
 };
+// The steps in this order, other events in between unless `exact`: then no other event of the endpoints (for
+// breaker events: upstreams) that the steps name.
+struct SequenceStep {
+  EventPattern pattern;
+  TimeFilter when;
+};
+struct ExpectSequence {
+  std::vector<SequenceStep> steps;
+  bool exact = false;
+};
+enum class Compare : std::uint8_t { less, at_most, equal, not_equal, at_least, greater };
+struct ExpectMetric {
+  std::string metric;  // a name of sim/metrics.hpp
+  Compare relation = Compare::equal;
+  double value = 0;
+  std::optional<std::pair<double, double>> between_ms;
+  std::string endpoint;  // empty: of the whole run
+};
+struct ExpectFingerprint {
+  std::string digits;  // 16 hexadecimal ones
+};
 struct Expectation {
-  std::variant<ExpectEvent, ExpectNever, ExpectState> what;
+  std::variant<ExpectEvent, ExpectNever, ExpectState, ExpectSequence, ExpectMetric, ExpectFingerprint> what;
   SourcePlace place;
   std::string text;  // the expectation as written, compact JSON
   // Not empty: a sentence why it can't be evaluated (an event, rule, state, endpoint or upstream that does

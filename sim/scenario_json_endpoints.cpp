@@ -198,7 +198,10 @@ std::size_t size_of(const std::vector<Fault>& faults) {
 void merge(const Model& own, ServerModel& server) {
   if (own.latency) server.latency = *own.latency;
   if (own.capacity) server.capacity = own.capacity;
-  server.faults.insert(server.faults.end(), own.faults.begin(), own.faults.end());
+  for (const Fault& fault : own.faults) {
+    server.faults.push_back(fault);
+    server.faults.back().number = static_cast<std::uint32_t>(server.faults.size() - 1);
+  }
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ SlabRef ServerFarm::begin(std::uint32_t index, const ServerAnswer& answer, bool 
   job.latency = answer.latency;
   job.truncated = answer.truncated;
   job.hangs = answer.manner == ServerAnswer::Manner::hang;
+  job.truth.fault = answer.met_failing;
   switch (answer.manner) {
     case ServerAnswer::Manner::at_once: complete_at(ref.index, t); return ref;
     case ServerAnswer::Manner::reset: complete_at(ref.index, t + answer.latency); return ref;
@@ -43,8 +44,10 @@ SlabRef ServerFarm::begin(std::uint32_t index, const ServerAnswer& answer, bool 
   if (server.waiting.empty() && server.in_service < server.endpoint.concurrency(t, probe)) {
     serve(server, ref.index, t);
   } else if (server.waiting.size() < capacity.queue) {
+    job.truth.overload = true;
     server.waiting.push_back(ref.index);
   } else {
+    job.truth.overload = true;
     job.truncated = false;
     job.outcome = capacity.overflow_status ? Outcome::http(*capacity.overflow_status)
                                            : Outcome::error(TransportError::reset);
@@ -88,15 +91,17 @@ void ServerFarm::let_in(Server& server, Nanos t) {
   }
 }
 
-void ServerFarm::disown(SlabRef ref) {
+AttemptTruth ServerFarm::disown(SlabRef ref) {
   Job* job = jobs_.find(ref);
-  if (job == nullptr) return;
+  if (job == nullptr) return {};
+  const AttemptTruth truth = job->truth;
   if (servers_[job->server].tracked) {
     job->owner.ref = {};
-    return;
+    return truth;
   }
   queue_.cancel(job->completion);
   jobs_.remove(ref.index);
+  return truth;
 }
 
 void ServerFarm::reset_in_service(std::uint32_t index, Scope scope, Nanos t) {
@@ -106,6 +111,7 @@ void ServerFarm::reset_in_service(std::uint32_t index, Scope scope, Nanos t) {
     queue_.cancel(job.completion);
     job.outcome = Outcome::error(TransportError::reset);
     job.truncated = false;
+    job.truth.fault = true;
     complete_at(at, t);
   }
 }

@@ -29,6 +29,7 @@ struct Job {
   bool in_service = false;  // holds a place that must be released
   bool truncated = false;
   bool hangs = false;
+  AttemptTruth truth;
   Outcome outcome;
   Nanos latency = 0;
   EventId completion;
@@ -52,8 +53,9 @@ class ServerFarm {
   // Its completion came: what it was. Releases its place; the queue's head may enter.
   Job finish(std::uint32_t job, Nanos t);
 
-  // Its owner no longer waits. The server works on, unless nobody could tell the difference.
-  void disown(SlabRef job);
+  // Its owner no longer waits. The server works on, unless nobody could tell the difference. Says what the
+  // attempt met so far.
+  AttemptTruth disown(SlabRef job);
 
   // A boundary of any fault: the queue's head may enter now.
   void boundary(std::uint32_t server, Nanos t) { let_in(servers_[server], t); }

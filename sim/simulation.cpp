@@ -10,8 +10,12 @@ namespace {
 
 class Simulation {
  public:
-  explicit Simulation(const Scenario& scenario)
-      : scenario_(scenario), world_(scenario), pipeline_(prepared(world_)), probes_(world_) {}
+  Simulation(const Scenario& scenario, const RunHooks& hooks)
+      : scenario_(scenario),
+        reached_(hooks.reached),
+        world_(scenario, hooks.observer),
+        pipeline_(prepared(world_)),
+        probes_(world_) {}
 
   Timeline run() {
     world_.configure(scenario_.upstreams);
@@ -110,6 +114,7 @@ class Simulation {
       case EventKind::arrival: break;  // arrivals wait in the pipeline
       case EventKind::sample:
         world_.record.sample();
+        if (reached_ != nullptr) reached_->store(event.at, std::memory_order_relaxed);
         world_.queue.schedule(event.at + scenario_.sample, EventKind::sample, 0);
         break;
     }
@@ -156,6 +161,7 @@ class Simulation {
   }
 
   const Scenario& scenario_;
+  std::atomic<Nanos>* reached_;
   World world_;
   Pipeline pipeline_;
   Probes probes_;
@@ -164,6 +170,8 @@ class Simulation {
 
 }  // namespace
 
-Timeline simulate(const Scenario& scenario) { return Simulation(scenario).run(); }
+Timeline simulate(const Scenario& scenario, const RunHooks& hooks) {
+  return Simulation(scenario, hooks).run();
+}
 
 }  // namespace halfopen::sim

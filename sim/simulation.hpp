@@ -2,12 +2,13 @@
 // threads.
 #pragma once
 
+#include "sim/observer.hpp"
 #include "sim/scenario.hpp"
 #include "sim/timeline.hpp"
 
 namespace halfopen::sim {
 
-// The scenario must be one that scenario_json accepted.
-Timeline simulate(const Scenario& scenario);
+// The scenario must be one that scenario_json accepted. Hooks change nothing of what comes out.
+Timeline simulate(const Scenario& scenario, const RunHooks& hooks = {});
 
 }  // namespace halfopen::sim

@@ -13,6 +13,9 @@
 
 namespace halfopen::sim {
 
+// Whether an ejection was right, which only the simulation knows. Not part of the event as written.
+enum class EjectionTruth : std::uint8_t { fault, overload, nothing };
+
 struct TimelineEvent {
   Nanos t = 0;
   EventType type = EventType::endpoint_ejected;
@@ -21,6 +24,7 @@ struct TimelineEvent {
   std::uint32_t upstream = 0;  // index into Timeline::upstream_names
   std::int32_t endpoint = -1;  // index into Timeline::lanes; -1 for a breaker's
   Because because;
+  EjectionTruth truth = EjectionTruth::fault;  // of an ejection: what its triggering attempt or probe had met
 };
 
 enum class LaneState : std::uint8_t { healthy, ejected, half_open, closed, open, breaker_half_open, active };
@@ -50,10 +54,20 @@ struct BreakerLane {
 
 struct FaultLane {
   std::string endpoint;
-  std::uint32_t fault = 0;  // place in ServerModel::faults
+  std::uint32_t fault = 0;  // the <n> of its stream
   std::string kind;         // "error", "down", "flap", …
   Scope scope = Scope::both;
   std::vector<Interval> intervals;  // state is LaneState::active; a flap shows its down phases
+};
+
+// A failing fault and one endpoint of an upstream that it hits: how long until it was put out, at what cost.
+struct Detection {
+  std::uint32_t lane = 0;        // index into Timeline::lanes
+  Nanos from = 0, to = 0;        // of the fault, within the run
+  bool ends = false;             // to is the fault's own end, not the run's
+  std::optional<Nanos> ejected;  // its first ejection while the fault was active
+  std::uint64_t before = 0;      // attempts on the lane, of the whole run, until that ejection
+  std::uint64_t lost = 0;        // failed attempts dispatched to it from `from` until then, or until `to`
 };
 
 // One value per bin; `bins` values in each column. Percentiles are NaN where the bin has no ok request.
@@ -86,6 +100,7 @@ struct Timeline {
   std::vector<EndpointLane> lanes;  // by first appearance
   std::vector<BreakerLane> breakers;
   std::vector<FaultLane> faults;
+  std::vector<Detection> detections;   // not written: the truth metrics are made of them
   std::vector<Nanos> reloads;          // when; they emit nothing themselves
   std::vector<ClockStep> clock_steps;  // those that the machines' clock obeyed
   Series series;

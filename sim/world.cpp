@@ -1,5 +1,7 @@
 #include "sim/world.hpp"
 
+#include <algorithm>
+
 namespace halfopen::sim {
 
 std::uint32_t World::upstream_index(const std::string& name) {
@@ -20,6 +22,21 @@ void World::introduce(const std::vector<UpstreamConfig>& generation) {
           {name, servers.at(name), Stream(scenario.seed, "service:" + config.name + "/" + name), 0});
     }
   }
+}
+
+void World::tell(Observation observation) const {
+  const UpstreamSlot& slot = upstreams[observation.upstream];
+  observation.t = t;
+  if (slot.upstream) {
+    const auto place = std::find(slot.lane_of.begin(), slot.lane_of.end(), observation.lane);
+    if (place != slot.lane_of.end()) {
+      const auto endpoint =
+          slot.upstream->endpoints()[static_cast<std::size_t>(place - slot.lane_of.begin())];
+      if (endpoint.tracker) observation.health = endpoint.tracker->snapshot();
+    }
+    if (const auto breaker = slot.upstream->breaker()) observation.breaker = breaker->snapshot(now);
+  }
+  observer->observed(observation);
 }
 
 void World::adopt(UpstreamSlot& slot, std::uint32_t index) {

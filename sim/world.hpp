@@ -10,6 +10,7 @@
 
 #include "core/gateway.hpp"
 #include "sim/event_queue.hpp"
+#include "sim/observer.hpp"
 #include "sim/recorder.hpp"
 #include "sim/server_farm.hpp"
 #include "sim/virtual_clock.hpp"
@@ -39,13 +40,19 @@ struct UpstreamSlot {
 };
 
 struct World {
-  explicit World(const Scenario& s)
-      : scenario(s), clock(s.clock), record(s, clock), farm(s.servers, s.seed, queue), gateway(&record) {
+  World(const Scenario& s, RunObserver* watcher)
+      : scenario(s),
+        observer(watcher),
+        clock(s.clock),
+        record(s, clock),
+        farm(s.servers, s.seed, queue),
+        gateway(&record) {
     for (const ServerModel& server : s.servers)
       servers.emplace(server.name, static_cast<std::uint32_t>(servers.size()));
   }
 
   const Scenario& scenario;
+  RunObserver* observer;  // or null
   EventQueue queue;
   VirtualClock clock;
   Recorder record;
@@ -74,6 +81,9 @@ struct World {
   void introduce(const std::vector<UpstreamConfig>& upstreams);
 
   std::uint32_t upstream_index(const std::string& name);
+
+  // Fills in what the machines of a lane hold now, and tells the observer, which must be there.
+  void tell(Observation observation) const;
 
  private:
   void adopt(UpstreamSlot& slot, std::uint32_t index);

@@ -56,6 +56,7 @@ inline constexpr double TO_THE_END = -1;
 inline void add_fault(ServerModel& model, const FaultKind& kind, double from_ms = 0,
                       double to_ms = TO_THE_END, Scope scope = Scope::both) {
   Fault& fault = model.faults.emplace_back();
+  fault.number = static_cast<std::uint32_t>(model.faults.size() - 1);
   fault.from = ms(from_ms);
   if (to_ms >= 0) fault.to = ms(to_ms);
   fault.scope = scope;
