@@ -1,12 +1,12 @@
-// The command line: what each command was asked to do, as plain values, and the commands themselves. Only
-// cli.cpp knows how the words of the command line become these values.
+// The command line: exit statuses, and one function a command that tells its words. See cli_words.hpp for how
+// a command is added.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
+#include <functional>
 
-#include "sim/scenario_json.hpp"
+namespace CLI {
+class App;
+}
 
 namespace halfopen::sim {
 
@@ -17,29 +17,13 @@ inline constexpr int EXIT_BAD_INPUT = 2;  // usage, a bad file, or nowhere to wr
 inline constexpr int EXIT_INTERNAL = 3;   // a defect of halfopen, told in a sentence
 inline constexpr int EXIT_INTERRUPTED = 130;
 
-enum class Format : std::uint8_t { text, json, jsonl };
+// What the chosen command does once all its words have been understood; the exit status.
+using Chosen = std::function<int()>;
 
-struct RunOptions {
-  std::vector<std::string> files;
-  Format format = Format::text;
-  std::string output;  // empty or "-": standard output
-  LoadOptions load;
-  bool ascii = false;
-  bool all = false;  // events and endpoints without a limit
-};
-
-struct CheckOptions {
-  std::vector<std::string> paths;  // files and directories
-  bool update = false;
-};
-
-struct ValidateOptions {
-  std::vector<std::string> files;
-};
-
-int command_run(const RunOptions& options);
-int command_check(const CheckOptions& options);
-int command_validate(const ValidateOptions& options);
+void add_run(CLI::App& app, Chosen& chosen);
+void add_check(CLI::App& app, Chosen& chosen);
+void add_validate(CLI::App& app, Chosen& chosen);
+void add_step(CLI::App& app, Chosen& chosen);
 
 // Everything from the words to the exit status. No exception leaves.
 int run_cli(int argc, const char* const* argv);

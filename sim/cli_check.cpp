@@ -5,12 +5,17 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "sim/cli.hpp"
 #include "sim/cli_golden.hpp"
 #include "sim/cli_load.hpp"
 #include "sim/cli_output.hpp"
+#include "sim/cli_words.hpp"
 #include "sim/expectations.hpp"
 #include "sim/simulation.hpp"
 #include "sim/text_layout.hpp"
@@ -22,6 +27,11 @@ namespace halfopen::sim {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct CheckOptions {
+  std::vector<std::string> paths;  // files and directories
+  bool update = false;
+};
 
 bool is_scenario_name(const std::string& name) {
   return name.ends_with(".json") && !name.ends_with(GOLDEN_SUFFIX);
@@ -137,8 +147,6 @@ bool continuous_integration() {
   return ci != nullptr && *ci != '\0';
 }
 
-}  // namespace
-
 int command_check(const CheckOptions& options) {
   if (options.update && continuous_integration()) {
     say("halfopen: --update is refused where CI is set: golden timelines are rewritten by people, who look "
@@ -165,6 +173,28 @@ int command_check(const CheckOptions& options) {
   say(fmt::format("{} of {} held{}", held, plural(files.size(), "scenario"),
                   good.size() < files.size() ? fmt::format(", {} bad", files.size() - good.size()) : ""));
   return status;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Chosen& chosen) {
+  const auto options = std::make_shared<CheckOptions>();
+  CLI::App* check =
+      add_command(app, "check",
+                  "Run scenarios and judge their expectations. Where X.timeline.json is beside X.json, "
+                  "the timeline must be those bytes too, meta.version left out.",
+                  "  halfopen check scenarios/\n"
+                  "  halfopen check --update scenarios/brownout-one-of-four.json");
+  check
+      ->add_option(
+          "PATH", options->paths,
+          broken("Scenarios, and directories of them: their *.json by name, without *.timeline.json"))
+      ->required();
+  check->add_flag(
+      "--update", options->update,
+      broken("Write the golden timelines instead of comparing them, also those that are missing; refused "
+             "where the environment variable CI is set. Default: off"));
+  check->callback([options, &chosen] { chosen = [options] { return command_check(*options); }; });
 }
 
 }  // namespace halfopen::sim

@@ -1,13 +1,19 @@
 // `halfopen run`: an account of what happens, which judges but does not fail.
 #include <fmt/core.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <memory>
+#include <optional>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "sim/cli.hpp"
 #include "sim/cli_load.hpp"
 #include "sim/cli_output.hpp"
+#include "sim/cli_words.hpp"
 #include "sim/expectations.hpp"
 #include "sim/simulation.hpp"
 #include "sim/writer_json.hpp"
@@ -17,6 +23,22 @@
 namespace halfopen::sim {
 
 namespace {
+
+enum class Format : std::uint8_t { text, json, jsonl };
+
+struct RunOptions {
+  std::vector<std::string> files;
+  Format format = Format::text;
+  std::string output;  // empty or "-": standard output
+  LoadOptions load;
+  bool ascii = false;
+  bool all = false;  // events and endpoints without a limit
+};
+
+Format format_of(const std::string& name) {
+  if (name == "json") return Format::json;
+  return name == "jsonl" ? Format::jsonl : Format::text;
+}
 
 bool to_stdout(const RunOptions& options) { return options.output.empty() || options.output == "-"; }
 
@@ -52,8 +74,6 @@ std::optional<std::string> output_problem(const RunOptions& options) {
   return why_not_writable(options.output);
 }
 
-}  // namespace
-
 int command_run(const RunOptions& options) {
   if (const auto problem = output_problem(options)) {
     say("halfopen: " + *problem);
@@ -70,6 +90,44 @@ int command_run(const RunOptions& options) {
     out.clear();
   }
   return to_stdout(options) ? EXIT_HELD : write_file(options.output, out);
+}
+
+struct RunWords {
+  RunOptions options;
+  std::string format = "text";
+  LoadWords load;
+};
+
+}  // namespace
+
+void add_run(CLI::App& app, Chosen& chosen) {
+  const auto words = std::make_shared<RunWords>();
+  RunOptions& options = words->options;
+  CLI::App* run =
+      add_command(app, "run",
+                  "Run scenarios and print an account: lanes, events with their reasons, numbers. Shows "
+                  "which expectations held, but exits with 0 either way (`check` judges).",
+                  "  halfopen run scenarios/brownout-one-of-four.json\n"
+                  "  halfopen run x.json --seed 7 --set /upstreams/0/health/failure_ratio=0.3\n"
+                  "  halfopen run x.json --format json -o x.timeline.json");
+  run->add_option("FILE", options.files, broken("Scenarios; all are read before the first one runs"))
+      ->required();
+  run->add_option(
+         "--format", words->format,
+         broken("text (for people, 80 columns), json (halfopen.timeline/1, one document a scenario) or jsonl "
+                "(one object a line). Default: text"))
+      ->check(one_of({"text", "json", "jsonl"}))
+      ->type_name("FORMAT");
+  add_load_options(*run, words->load);
+  add_output_option(*run, options.output);
+  run->add_flag("--ascii", options.ascii, broken("Draw with ASCII characters only. Default: off"));
+  run->add_flag("--all", options.all,
+                broken("Show every event and endpoint in the text. Default: 40 events, 24 endpoints"));
+  run->callback([words, &chosen] {
+    words->options.format = format_of(words->format);
+    words->options.load = words->load.options();
+    chosen = [words] { return command_run(words->options); };
+  });
 }
 
 }  // namespace halfopen::sim
