@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <variant>
 
 namespace halfopen::sim {
@@ -17,22 +18,22 @@ double ramped(const Fault& fault, const LatencyFault& slow, Nanos t) {
 }  // namespace
 
 EndpointModel::EndpointModel(const ServerModel& model, std::uint64_t seed)
-    : model_(&model), flaps_(model.faults.size()), scripted_(model.faults.size(), 0) {
+    : model_(&model), phases_(model.faults.size()), scripted_(model.faults.size(), 0) {
   for (std::size_t n = 0; n < model.faults.size(); ++n) {
     streams_.emplace_back(seed, "fault:" + model.name + "/" + std::to_string(model.faults[n].number));
     fails_.push_back(makes_fail(model.faults[n].kind) &&
                      !std::holds_alternative<OutcomesFault>(model.faults[n].kind));
-    const FaultKind& kind = model.faults[n].kind;
-    can_go_down_ =
-        can_go_down_ || std::holds_alternative<DownFault>(kind) || std::holds_alternative<FlapFault>(kind);
+    can_go_down_ |= takes_down(model.faults[n]);
+    can_be_cold_ |= std::holds_alternative<ColdStartFault>(model.faults[n].kind);
   }
+  can_be_cold_ &= can_go_down_;
 }
 
 ServerAnswer EndpointModel::judge_with_faults(Nanos t, const AttemptKey& key, const Stream& service) {
   ServerAnswer answer;
   answer.met_failing = meets_failing(t, key.probe);
   DownKind down{};
-  if (down_decides(t, key, down)) {
+  if (down_decides(t, key.probe, down)) {
     switch (down) {
       case DownKind::refused:
         answer.manner = ServerAnswer::Manner::at_once;
@@ -71,6 +72,10 @@ std::uint32_t EndpointModel::concurrency(Nanos t, bool probe) const {
 }
 
 Nanos EndpointModel::phase_length(std::uint32_t fault, std::uint64_t phase) const {
+  if (const auto* bursts = std::get_if<BurstsFault>(&model_->faults[fault].kind)) {
+    const double mean_ms = phase % 2 == 0 ? bursts->mean_good_ms : bursts->mean_bad_ms;
+    return to_nanos(-mean_ms * real::ln(1.0 - streams_[fault].unit(phase)));
+  }
   const auto& flap = std::get<FlapFault>(model_->faults[fault].kind);
   const Nanos length = phase % 2 == 0 ? flap.up : flap.down;
   if (flap.jitter_ms == 0) return length;
@@ -78,16 +83,16 @@ Nanos EndpointModel::phase_length(std::uint32_t fault, std::uint64_t phase) cons
 }
 
 // (1) The first active `down`, or the down phase of a flap, in file order.
-bool EndpointModel::down_decides(Nanos t, const AttemptKey& key, DownKind& kind) const {
+bool EndpointModel::down_decides(Nanos t, bool probe, DownKind& kind) const {
   if (!can_go_down_) return false;
   for (std::size_t n = 0; n < model_->faults.size(); ++n) {
     const Fault& fault = model_->faults[n];
-    if (!active(fault, t) || !in_scope(fault, key.probe)) continue;
+    if (!active(fault, t) || !in_scope(fault, probe)) continue;
     if (const auto* down = std::get_if<DownFault>(&fault.kind)) {
       kind = down->kind;
       return true;
     }
-    if (const auto* flap = std::get_if<FlapFault>(&fault.kind); flap != nullptr && flaps_[n].down) {
+    if (const auto* flap = std::get_if<FlapFault>(&fault.kind); flap != nullptr && phases_[n].bad) {
       kind = flap->kind;
       return true;
     }
@@ -121,6 +126,10 @@ double EndpointModel::latency_ms(Nanos t, const AttemptKey& key, const Stream& s
     if (const auto* brownout = std::get_if<BrownoutFault>(&fault.kind)) ms *= brownout->latency_factor;
     if (const auto* slow = std::get_if<LatencyFault>(&fault.kind))
       ms *= 1 + (slow->factor - 1) * ramped(fault, *slow, t);
+    if (const auto* cold = std::get_if<ColdStartFault>(&fault.kind);
+        cold != nullptr && t < cold_until(*cold, key.probe)) {
+      ms *= cold->latency_factor;
+    }
   }
   for (const Fault& fault : model_->faults) {
     const auto* slow = std::get_if<LatencyFault>(&fault.kind);
@@ -130,12 +139,36 @@ double EndpointModel::latency_ms(Nanos t, const AttemptKey& key, const Stream& s
   return ms;
 }
 
-// A flap is at work while it is down.
+void EndpointModel::downs_changed(Nanos t) {
+  for (const bool probe : {false, true}) {
+    Presence& presence = presences_[probe];
+    DownKind kind{};
+    const bool was_down = std::exchange(presence.down, down_decides(t, probe, kind));
+    if (was_down && !presence.down) presence.back = t;
+  }
+}
+
+Nanos EndpointModel::cold_until(const ColdStartFault& fault, bool probe) const {
+  const Presence& presence = presences_[probe];
+  return presence.down || presence.back == NEVER ? 0 : presence.back + fault.length;
+}
+
+Nanos EndpointModel::cold_until(std::uint32_t number) const {
+  const Fault& fault = model_->faults[number];
+  Nanos until = 0;
+  for (const bool probe : {false, true}) {
+    if (in_scope(fault, probe))
+      until = std::max(until, cold_until(std::get<ColdStartFault>(fault.kind), probe));
+  }
+  return until;
+}
+
+// A flap is at work while it is down, bursts while they are bad.
 bool EndpointModel::meets_failing(Nanos t, bool probe) const {
   for (std::size_t n = 0; n < fails_.size(); ++n) {
     const Fault& fault = model_->faults[n];
     if (!fails_[n] || !active(fault, t) || !in_scope(fault, probe)) continue;
-    if (!std::holds_alternative<FlapFault>(fault.kind) || flaps_[n].down) return true;
+    if (!has_phases(fault) || phases_[n].bad) return true;
   }
   return false;
 }
@@ -159,6 +192,10 @@ void EndpointModel::draw_faults(Nanos t, const AttemptKey& key, ServerAnswer& an
     } else if (const auto* brownout = std::get_if<BrownoutFault>(&fault.kind)) {
       ratio = brownout->error_ratio;
       status = brownout->status;
+    } else if (const auto* bursts = std::get_if<BurstsFault>(&fault.kind)) {
+      if (!phases_[n].bad) continue;
+      ratio = bursts->error_ratio;
+      status = bursts->status;
     } else if (const auto* hanging = std::get_if<HangFault>(&fault.kind)) {
       if (hang == UINT32_MAX && hits(n, hanging->ratio, key)) hang = n;
     } else if (const auto* cut = std::get_if<TruncateFault>(&fault.kind)) {

@@ -2,7 +2,9 @@
 // active, composed as the scenario's reference says. Knows nothing of ejection, gateways or queues.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <variant>
 #include <vector>
 
 #include "core/outcome.hpp"
@@ -58,17 +60,36 @@ class EndpointModel {
   // capacity.
   std::uint32_t concurrency(Nanos t, bool probe) const;
 
-  // A flap moves by its boundaries, not by asking: phase 0 is up and begins at the fault's `from`.
-  struct Flap {
-    bool down = false;
-    std::uint64_t next_phase = 0;
+  // Flaps and bursts move by their boundaries, not by asking: phase 0 is the good one, which begins at the
+  // fault's `from`, and the odd ones are bad: a flap is down, bursts err.
+  struct Phases {
+    bool bad = false;
+    std::uint64_t next = 0;
   };
-  Flap& flap(std::uint32_t fault) { return flaps_[fault]; }
-  // How long phase `phase` of a flap lasts.
+  static bool has_phases(const Fault& fault) {
+    return std::holds_alternative<FlapFault>(fault.kind) || std::holds_alternative<BurstsFault>(fault.kind);
+  }
+  Phases& phases(std::uint32_t fault) { return phases_[fault]; }
+  // How long phase `phase` of a flap or of bursts lasts; 0 where the draw says so.
   Nanos phase_length(std::uint32_t fault, std::uint64_t phase) const;
 
   // Whether attempts in service can be reset, so that somebody must keep their list.
   bool can_go_down() const { return can_go_down_; }
+  static bool takes_down(const Fault& fault) {
+    return std::holds_alternative<DownFault>(fault.kind) || std::holds_alternative<FlapFault>(fault.kind);
+  }
+
+  // Warm-ups. Traffic and probes each have their own: an attempt is served cold from the instant at which no
+  // `down` or flap of its scope has the server down any more, for the cold_start fault's length. A `down` of
+  // scope traffic thus leaves probes warm, and the last of overlapping ones counts. Going down again ends the
+  // warm-up, and the next return begins another; a server that was never down is warm. The return may come
+  // before the fault's own `from`: then the rest of the warm-up counts.
+  bool can_be_cold() const { return can_be_cold_; }
+  // To be told after each start and end of a `down` and of a flap's phases, where can_be_cold().
+  void downs_changed(Nanos t);
+  // When the warm-up of a cold_start fault in progress ends, for the last of those in its scope, its own from
+  // and to not considered; 0 while there is none.
+  Nanos cold_until(std::uint32_t fault) const;
 
  private:
   static bool in_scope(const Fault& fault, bool probe) {
@@ -79,7 +100,8 @@ class EndpointModel {
     return draw_ms(model_->latency, service.unit(key.index, 0, key.attempt, key.entry, key.kind()));
   }
   ServerAnswer judge_with_faults(Nanos t, const AttemptKey& key, const Stream& service);
-  bool down_decides(Nanos t, const AttemptKey& key, DownKind& kind) const;
+  bool down_decides(Nanos t, bool probe, DownKind& kind) const;
+  Nanos cold_until(const ColdStartFault& fault, bool probe) const;
   bool script_decides(Nanos t, const AttemptKey& key, ServerAnswer& answer);
   double latency_ms(Nanos t, const AttemptKey& key, const Stream& service) const;
   void draw_faults(Nanos t, const AttemptKey& key, ServerAnswer& answer) const;
@@ -88,10 +110,15 @@ class EndpointModel {
 
   const ServerModel* model_;
   std::vector<Stream> streams_;          // fault:<endpoint>/<n>
-  std::vector<Flap> flaps_;              // by fault
+  std::vector<Phases> phases_;           // by fault
   std::vector<std::uint64_t> scripted_;  // by fault: attempts counted by an `outcomes` list
   std::vector<bool> fails_;              // by fault: it makes attempts fail by itself, unlike a script
-  bool can_go_down_ = false;
+  bool can_go_down_ = false, can_be_cold_ = false;
+  struct Presence {
+    bool down = false;
+    Nanos back = NEVER;  // its last return; NEVER: none yet
+  };
+  std::array<Presence, 2> presences_;  // to traffic, to probes
 };
 
 }  // namespace halfopen::sim

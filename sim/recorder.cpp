@@ -24,6 +24,12 @@ LaneState lane_state_of(EventType type) {
 
 bool is_breaker_event(EventType type) { return type >= EventType::breaker_opened; }
 
+// Whether the run alone knows when it is at work: phases, warm-ups.
+bool moves_by_itself(const FaultKind& kind) {
+  return std::holds_alternative<FlapFault>(kind) || std::holds_alternative<BurstsFault>(kind) ||
+         std::holds_alternative<ColdStartFault>(kind);
+}
+
 }  // namespace
 
 Recorder::Recorder(const Scenario& scenario, const VirtualClock& clock)
@@ -117,8 +123,7 @@ void Recorder::offer(const Event& event) noexcept {
   timeline_.events.push_back(told);
 }
 
-// Each fault that has a lane at all gets it in file order; the periods are known from the start but for
-// flaps.
+// Each fault has its lane, in file order; the periods are known from the start but for those that move.
 void Recorder::name_faults() {
   for (std::uint32_t server = 0; server < scenario_.servers.size(); ++server) {
     const ServerModel& model = scenario_.servers[server];
@@ -128,7 +133,7 @@ void Recorder::name_faults() {
       fault_lanes_[{server, n}] = static_cast<std::uint32_t>(timeline_.faults.size());
       timeline_.faults.push_back(
           {model.name, fault.number, FAULT_NAMES[fault.kind.index()], fault.scope, {}});
-      if (!std::holds_alternative<FlapFault>(fault.kind)) fault_active(server, n, fault.from, fault.to);
+      if (!moves_by_itself(fault.kind)) fault_active(server, n, fault.from, fault.to);
     }
   }
 }
@@ -166,8 +171,22 @@ void Recorder::count_lost(std::uint32_t lane, const Sent& sent) {
 void Recorder::fault_active(std::uint32_t server, std::uint32_t fault, Nanos from, Nanos to) {
   to = std::min(to, scenario_.duration);
   if (from >= to) return;
-  timeline_.faults[fault_lanes_.at({server, fault})].intervals.push_back(
-      {from, to, LaneState::active, std::nullopt});
+  std::vector<Interval>& intervals = timeline_.faults[fault_lanes_.at({server, fault})].intervals;
+  if (!intervals.empty() && intervals.back().to == from)
+    intervals.back().to = to;  // bursts whose good phase lasted no time, a warm-up told anew
+  else
+    intervals.push_back({from, to, LaneState::active, std::nullopt});
+}
+
+void Recorder::fault_active_anew(std::uint32_t server, std::uint32_t fault, Nanos from, Nanos to) {
+  std::vector<Interval>& intervals = timeline_.faults[fault_lanes_.at({server, fault})].intervals;
+  if (!intervals.empty() && intervals.back().to > t_) {
+    if (intervals.back().from < t_)
+      intervals.back().to = t_;
+    else
+      intervals.pop_back();
+  }
+  fault_active(server, fault, from, to);
 }
 
 void Recorder::roll() {

@@ -80,8 +80,11 @@ class Recorder final : public EventSink {
   void lane_state(std::uint32_t lane, int state);
   void breaker_state(std::uint32_t upstream, int state);
 
-  // A fault's active period, or the down phase of a flap. `server` is a place in Scenario::servers.
+  // A fault's active period: also the bad phase of a flap or of bursts. `server` is a place in
+  // Scenario::servers. Of one fault in order of time; nothing if it does not begin before `to`.
   void fault_active(std::uint32_t server, std::uint32_t fault, Nanos from, Nanos to);
+  // The same in place of what was said so far of the time from now on: a warm-up that something cut short.
+  void fault_active_anew(std::uint32_t server, std::uint32_t fault, Nanos from, Nanos to);
 
   // The gauges of the bin that ends now, after everything at its end.
   void sample();

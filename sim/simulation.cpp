@@ -63,13 +63,13 @@ class Simulation {
     queue.schedule(scenario_.sample, EventKind::sample, 0);
   }
 
-  // Only boundaries at which something happens by itself: a reset, a flap's phase, a change of capacity.
+  // Only boundaries at which something happens by itself: a reset, the phase of a flap or of bursts, a change
+  // of capacity.
   void schedule_faults(std::uint32_t server) {
     const ServerModel& model = scenario_.servers[server];
     for (std::uint32_t n = 0; n < model.faults.size(); ++n) {
       const Fault& fault = model.faults[n];
-      const bool moves =
-          std::holds_alternative<FlapFault>(fault.kind) || std::holds_alternative<DownFault>(fault.kind);
+      const bool moves = EndpointModel::takes_down(fault) || EndpointModel::has_phases(fault);
       if (!moves && !model.capacity) continue;
       boundaries_.push_back({server, n, false});
       boundaries_.push_back({server, n, true});
@@ -130,34 +130,47 @@ class Simulation {
 
   struct Boundary {
     std::uint32_t server, fault;
-    bool end;  // of the fault; otherwise its start, or the start of a flap's next phase
+    bool end;  // of the fault; otherwise its start, or the start of its next phase
   };
 
   void boundary(std::uint32_t number) {
     const Boundary& at = boundaries_[number];
     const ServerModel& model = scenario_.servers[at.server];
     const Fault& fault = model.faults[at.fault];
-    if (std::holds_alternative<FlapFault>(fault.kind))
-      flap(number, fault);
+    if (EndpointModel::has_phases(fault))
+      phase(number, fault);
     else if (std::holds_alternative<DownFault>(fault.kind) && !at.end) {
       world_.farm.reset_in_service(at.server, fault.scope, world_.t);
     }
+    if (EndpointModel::takes_down(fault) && world_.farm.endpoint(at.server).can_be_cold()) warm_up(at.server);
     if (model.capacity) world_.farm.boundary(at.server, world_.t);
   }
 
-  // Phase 0 is up; each phase schedules the next. A down phase that the fault's end cuts short ends there.
-  void flap(std::uint32_t number, const Fault& fault) {
+  // Phase 0 is good; each phase schedules the next. A bad one that the fault's end cuts short ends there.
+  void phase(std::uint32_t number, const Fault& fault) {
     const Boundary& at = boundaries_[number];
     EndpointModel& endpoint = world_.farm.endpoint(at.server);
-    EndpointModel::Flap& flap = endpoint.flap(at.fault);
-    const std::uint64_t phase = flap.next_phase++;
-    flap.down = !at.end && phase % 2 == 1;
+    EndpointModel::Phases& phases = endpoint.phases(at.fault);
+    const std::uint64_t phase = phases.next++;
+    phases.bad = !at.end && phase % 2 == 1;
     if (at.end) return;
     const Nanos ends = world_.t + endpoint.phase_length(at.fault, phase);
     if (ends < fault.to) schedule_boundary(number, ends);
-    if (!flap.down) return;
+    if (!phases.bad) return;
     world_.record.fault_active(at.server, at.fault, world_.t, std::min(ends, fault.to));
-    world_.farm.reset_in_service(at.server, fault.scope, world_.t);
+    if (EndpointModel::takes_down(fault)) world_.farm.reset_in_service(at.server, fault.scope, world_.t);
+  }
+
+  // A server went down or came back: what that makes of its warm-ups.
+  void warm_up(std::uint32_t server) {
+    EndpointModel& endpoint = world_.farm.endpoint(server);
+    const std::vector<Fault>& faults = endpoint.model().faults;
+    endpoint.downs_changed(world_.t);
+    for (std::uint32_t n = 0; n < faults.size(); ++n) {
+      if (!std::holds_alternative<ColdStartFault>(faults[n].kind)) continue;
+      world_.record.fault_active_anew(server, n, std::max(world_.t, faults[n].from),
+                                      std::min(endpoint.cold_until(n), faults[n].to));
+    }
   }
 
   const Scenario& scenario_;

@@ -57,7 +57,8 @@ struct FaultLane {
   std::uint32_t fault = 0;  // the <n> of its stream
   std::string kind;         // "error", "down", "flap", …
   Scope scope = Scope::both;
-  std::vector<Interval> intervals;  // state is LaneState::active; a flap shows its down phases
+  // State is LaneState::active. A flap shows its down phases, bursts the bad ones, cold_start its warm-ups.
+  std::vector<Interval> intervals;
 };
 
 // A failing fault and one endpoint of an upstream that it hits: how long until it was put out, at what cost.

@@ -89,9 +89,9 @@ TEST_CASE_FIXTURE(
   add_fault(config, DownFault{DownKind::refused}, 50);
   EndpointModel flapping = model();
   CHECK(flapping.judge(0, traffic(), SERVICE).manner == Manner::serve);
-  flapping.flap(0).down = true;
+  flapping.phases(0).bad = true;
   CHECK(flapping.judge(ms(60), traffic(), SERVICE).manner == Manner::reset);
-  flapping.flap(0).down = false;
+  flapping.phases(0).bad = false;
   CHECK(flapping.judge(ms(60), traffic(), SERVICE).manner == Manner::at_once);
 }
 
