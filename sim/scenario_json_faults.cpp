@@ -11,6 +11,7 @@ namespace {
 
 constexpr NumberRange FACTOR{0, 1e6, false};
 constexpr NumberRange ADDED_MS{0, 1e10, false};
+constexpr NumberRange MEAN_MS{1e-6, 1e10, false};  // from a ns on: shorter stays would mostly be none at all
 
 const std::vector<std::string_view> DOWN_KINDS{"refused", "reset", "timeout"};
 const std::vector<std::string_view> SCOPES{"both", "traffic", "probes"};
@@ -59,6 +60,30 @@ FaultKind read_flap(Fields& fields) {
   fault.down = fields.time("down_ms", POSITIVE_TIME, Need::required).value_or(POSITIVE_TIME.max);
   fault.jitter_ms = fields.number("jitter_ms", ADDED_MS).value_or(0);
   fault.kind = read_down_kind(fields);
+  return fault;
+}
+
+double read_mean(Fields& fields, std::string_view name) {
+  const Json* const value = fields.get(name, Need::required);
+  double mean = 0;
+  if (value != nullptr && number_in(*value, MEAN_MS, mean)) return mean;
+  if (value != nullptr) fields.wrong(name, rule_of(POSITIVE_TIME));
+  return MEAN_MS.max;
+}
+
+FaultKind read_bursts(Fields& fields) {
+  BurstsFault fault;
+  fault.mean_good_ms = read_mean(fields, "mean_good_ms");
+  fault.mean_bad_ms = read_mean(fields, "mean_bad_ms");
+  fault.error_ratio = ratio_of(fields, "error_ratio");
+  fault.status = read_status(fields, fault.status);
+  return fault;
+}
+
+FaultKind read_cold_start(Fields& fields) {
+  ColdStartFault fault;
+  fault.length = fields.time("for_ms", POSITIVE_TIME, Need::required).value_or(0);
+  fault.latency_factor = fields.number("latency_factor", FACTOR, Need::required).value_or(1);
   return fault;
 }
 
@@ -124,6 +149,8 @@ constexpr std::array KIND_READERS{
     KindReader{"flap", "flap", read_flap},
     KindReader{"hang", "hang", read_hang},
     KindReader{"truncate", "truncate", read_truncate},
+    KindReader{"bursts", "bursts", read_bursts},
+    KindReader{"cold_start", "cold_start", read_cold_start},
 };
 
 // Every kind that is there, so that a second one, which is a mistake, has its own mistakes told as well.
@@ -141,40 +168,52 @@ std::vector<std::string_view> read_kinds(Fields& fields, Fault& fault) {
     read_outcomes(fields, fault);
     found.push_back("outcomes");
   }
-  for (const std::string_view later : {"bursts", "cold_start"}) {
-    fields.unsupported(later);
-    if (fields.has(later)) found.push_back(later);
-  }
   return found;
 }
 
-Fault read_fault(const Json& value, const std::string& pointer, Reading& reading) {
-  Fault fault;
+// Of "*" it chooses among the endpoints; a fault of one endpoint has nobody to choose from.
+std::optional<Selection> read_whom(Fields& fields, bool of_all, Reading& reading) {
+  if (of_all) return read_selection(fields, reading);
+  if (fields.has("selection")) {
+    Finding finding;
+    finding.pointer = fields.at("selection");
+    finding.what = "selection is for the faults of \"*\": this fault is one endpoint's own; leave it out";
+    finding.at_key = true;
+    reading.findings.push_back(std::move(finding));
+  }
+  return std::nullopt;
+}
+
+WrittenFault read_fault(const Json& value, const std::string& pointer, bool of_all, Reading& reading) {
+  WrittenFault written;
+  Fault& fault = written.fault;
   Fields fields(value, pointer, reading.findings, "a fault");
   read_span(fields, fault.from, fault.to);
   if (const auto scope = fields.word("scope", SCOPES)) fault.scope = static_cast<Scope>(*scope);
   const std::vector<std::string_view> kinds = read_kinds(fields, fault);
-  fields.unsupported("selection");
+  written.selection = read_whom(fields, of_all, reading);
   if (fields.is_object() && kinds.empty()) {
-    fields.tell_here("a fault needs one of error, down, latency, brownout, flap, outcomes, hang, truncate");
+    fields.tell_here(
+        "a fault needs one of error, down, latency, brownout, flap, bursts, outcomes, hang, truncate, "
+        "cold_start");
   }
   if (kinds.size() > 1) {
     fields.tell_here(
         fmt::format("a fault is of one kind, not {}: write one fault each", fmt::join(kinds, " and ")));
   }
   fields.finish();
-  return fault;
+  return written;
 }
 
 }  // namespace
 
-std::vector<Fault> read_faults(Fields& model, Reading& reading) {
-  std::vector<Fault> faults;
+std::vector<WrittenFault> read_faults(Fields& model, bool of_all, Reading& reading) {
+  std::vector<WrittenFault> faults;
   const Json* const list = model.list("faults");
   if (list == nullptr) return faults;
   faults.reserve(list->size());
   for (std::size_t n = 0; n < list->size(); ++n) {
-    faults.push_back(read_fault((*list)[n], join(model.at("faults"), n), reading));
+    faults.push_back(read_fault((*list)[n], join(model.at("faults"), n), of_all, reading));
   }
   return faults;
 }

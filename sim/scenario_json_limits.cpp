@@ -13,7 +13,7 @@
 namespace halfopen::sim {
 namespace {
 
-constexpr double MAX_EVENTS = 2e8;      // of each kind: arrivals, probes, phases of flaps
+constexpr double MAX_EVENTS = 2e8;      // of each kind: arrivals, probes, phases of flaps, of bursts
 constexpr double MAX_BINS = 1e7;        // of the series
 constexpr double MAX_BIN_VALUES = 1e8;  // bins times endpoints: some 17 bytes each
 
@@ -100,6 +100,25 @@ void check_flaps(Reading& reading) {
   }
 }
 
+// The reader has means of at least one ns, of which a stay rounded down has 0.58 on average: near enough.
+void check_bursts(Reading& reading) {
+  double phases = 0;
+  for (const ServerModel& server : reading.scenario.servers) {
+    for (const Fault& fault : server.faults) {
+      const auto* bursts = std::get_if<BurstsFault>(&fault.kind);
+      const Nanos end = std::min(fault.to, reading.scenario.duration);
+      if (bursts == nullptr || fault.from >= end) continue;
+      phases += 2 * as_double(end - fault.from) / ((bursts->mean_good_ms + bursts->mean_bad_ms) * 1e6);
+    }
+  }
+  if (phases > MAX_EVENTS) {
+    tell(reading, "/endpoints",
+         fmt::format("the bursts faults are expected to change some {} times: at most {} changes are run; "
+                     "make mean_good_ms and mean_bad_ms longer",
+                     about(phases), about(MAX_EVENTS)));
+  }
+}
+
 void check_bins(Reading& reading) {
   const double duration = as_double(reading.scenario.duration);
   const double bins = duration / as_double(reading.scenario.sample);
@@ -121,6 +140,7 @@ void check_limits(Reading& reading) {
   check_arrivals(reading);
   check_probes(reading);
   check_flaps(reading);
+  check_bursts(reading);
   check_bins(reading);
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,7 +43,25 @@ void read_configuration(Fields& root, Reading& reading);
 // ---- servers ----------------------------------------------------------------------------------------
 
 void read_endpoints(Fields& root, Reading& reading);
-std::vector<Fault> read_faults(Fields& model, Reading& reading);
+
+// Which endpoints a fault of "*" is for: those named, as places in Scenario::servers, or so many drawn ones.
+struct Selection {
+  std::vector<std::size_t> named;
+  std::size_t drawn = 0;
+};
+// A fault as the file has it: without a selection it is for every endpoint that its model is for.
+struct WrittenFault {
+  Fault fault;
+  std::optional<Selection> selection;
+};
+// `of_all`: the faults of "*", which alone may have a selection. Sets no fault's number.
+std::vector<WrittenFault> read_faults(Fields& model, bool of_all, Reading& reading);
+// Needs the names of all endpoints.
+std::optional<Selection> read_selection(Fields& fault, Reading& reading);
+// The places that a selection takes, ascending; `number` is the fault's place among those of "*". Each
+// endpoint has its draw of the stream selection:<number> at its own place and those with the least are taken:
+// an endpoint more changes nobody's draw, and a larger share takes the same ones and some more.
+std::vector<std::size_t> selected(const Selection& selection, std::size_t number, const Scenario& scenario);
 // Into `out`; leaves it when there is no such key or it is wrong.
 void read_latency(Fields& model, Reading& reading, Latency& out);
 std::uint16_t read_status(Fields& fields, std::uint16_t otherwise);
