@@ -173,6 +173,9 @@ class Generator:
                           "capacity_factor": self.pick(0.01, 0.5, 1), **self.some(0.3, status=500)}},
             {"flap": {"up_ms": self.time(20, 900), "down_ms": self.time(20, 900),
                       **self.some(0.5, jitter_ms=self.pick(1, 33.3, 400)), **self.some(kind=down)}},
+            {"bursts": {"mean_good_ms": self.pick(5, 200, 900.5), "mean_bad_ms": self.pick(0.001, 30, 300),
+                        "error_ratio": ratio, **self.some(0.3, status=self.pick(500, 404))}},
+            {"cold_start": {"for_ms": self.time(1, 800), "latency_factor": self.pick(0, 3, 12.5)}},
             {"outcomes": " ".join(words)}, {"hang": {"ratio": ratio}}, {"truncate": {"ratio": ratio}})
         if "outcomes" not in kind:
             kind.update(self.some(0.5, scope=self.pick("traffic", "probes", "both")))

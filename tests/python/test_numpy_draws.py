@@ -259,3 +259,64 @@ def test_latencies_to_the_nanosecond(binary, tmp_path, seed):
         requests = [(at, at + math.floor(latency_ms(latency, luck[k]) * 1e6)) for at, k in arrivals]
         finished = [pair for pair in requests if pair[1] < 1000 * count * NS_PER_MS]
         assert_same(events.get(endpoint(entry), []), expected_events(finished), f"{latency}, seed {seed}")
+
+
+# ---- faults: their own draws stand in the fault lanes ---------------------------------------------------
+
+
+def fault_lanes(binary, folder, document):
+    """[(endpoint, fault, [(from, to) in ns, …]), …] of a run."""
+    file, out = folder / "scenario.json", folder / "out.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    done = subprocess.run([binary, "run", file, "--format", "json", "-o", out], capture_output=True, text=True,
+                          timeout=120)
+    assert done.returncode == 0, done.stderr
+    timeline = json.loads(out.read_text(encoding="utf-8"), parse_float=Decimal)
+    return [(lane["endpoint"], lane["fault"], [tuple(int(t * NS_PER_MS) for t in part) for part in lane["lane"]])
+            for lane in timeline["intervals"]["faults"]]
+
+
+def faulty(faults, endpoints, seed, duration_ms):
+    """One upstream without traffic, and these faults of "*"."""
+    return {
+        "seed": seed, "duration_ms": duration_ms,
+        "upstreams": [{"name": "u", "endpoints": [{"address": f"10.0.0.{n + 1}", "port": 8080}
+                                                  for n in range(endpoints)]}],
+        "endpoints": {"*": {"faults": faults}},
+    }
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_bursts_to_the_nanosecond(binary, tmp_path, seed):
+    start = 1_500_250_000
+    # (good, bad, length of the fault) in ms; the last so short that many stays last no time.
+    cases = [(400, 90.5, 598499.75), (5000, 12000, 598499.75), (0.000004, 0.000003, 0.006)]
+    faults = [{"from_ms": 1500.25, "to_ms": 1500.25 + length,
+               "bursts": {"mean_good_ms": good, "mean_bad_ms": bad, "error_ratio": 0.5}} for good, bad, length in cases]
+    lanes = fault_lanes(binary, tmp_path, faulty(faults, 1, seed, 600_000))
+    assert [fault for _, fault, _ in lanes] == [0, 1, 2]
+    for (name, fault, lane), (*means, length) in zip(lanes, cases):
+        end = start + round(length * NS_PER_MS)
+        periods, at = [], start
+        for p, u in enumerate(draws(seed, f"fault:{name}/{fault}", 0, 100 + 3 * math.ceil(length / sum(means)))):
+            begin, at = at, at + math.floor(-means[p % 2] * ln(1.0 - u) * 1e6)
+            if p % 2 == 0 or begin >= min(at, end):
+                continue
+            if periods and periods[-1][1] == begin:  # the good phase between them lasted no time
+                begin = periods.pop()[0]
+            periods.append((begin, min(at, end)))
+        assert at >= end, "the test has to draw more phases"
+        assert lane == periods, f"fault {fault}, seed {seed}"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_selections_are_the_least_draws(binary, tmp_path, seed):
+    endpoints = 40
+    selections = [({"percent": 20}, 8), ({"count": 13}, 13), ({"percent": 1}, 1), ({"percent": 31}, 12),
+                  ({"percent": 31.25}, 13), ({"percent": 100}, 40)]
+    faults = [{"hang": {"ratio": 0.5}, "selection": selection} for selection, _ in selections]
+    lanes = fault_lanes(binary, tmp_path, faulty(faults, endpoints, seed, 1000))
+    for n, (selection, taken) in enumerate(selections):
+        luck = draws(seed, f"selection:{n}", 0, endpoints)
+        want = {endpoint(place) for place in sorted(range(endpoints), key=lambda i: luck[i])[:taken]}
+        assert {name for name, fault, _ in lanes if fault == n} == want, f"{selection}, seed {seed}"

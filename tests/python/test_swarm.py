@@ -24,7 +24,8 @@ MOVES = {"endpoint_half_open": (("ejected",), "half_open"), "endpoint_recovered"
 RULES = ("consecutive_failures", "failure_ratio", "half_open_probe_failed", "error_ratio")
 VIAS = {"half_open_probe": ("half_open",), "fail_open": ("ejected",), "active_probe": ("ejected", "half_open"),
         "late_report": ("ejected", "half_open")}
-FAULTS = ("error", "down", "latency", "brownout", "flap", "outcomes", "hang", "truncate")
+FAULTS = ("error", "down", "latency", "brownout", "flap", "outcomes", "hang", "truncate", "bursts",
+          "cold_start")
 COUNTED = "retries retries_denied fast_failed abandoned unfinished late_reports_ignored fail_open_picks".split()
 
 
@@ -206,7 +207,7 @@ class Judge:
             self.holds("active_health" in config and waited, f"{what} by probes that could not be")
 
     def faults(self):
-        """Of "*" first; each from its start to its end, a flap's while it is down."""
+        """Of "*" first; each from its start to its end, a flap's while it is down, bursts while they are bad."""
         held = [endpoint_name(e) for _, found in self.generations for one in found.values() for e in one["endpoints"]]
         want = {(server, n): fault for server in held for n, fault in enumerate(model_of(self.given, server)["faults"])}
         told = self.timeline["intervals"]["faults"]
@@ -216,6 +217,14 @@ class Judge:
             scope = "traffic" if kind == "outcomes" else fault.get("scope", "both")
             self.holds(kind in fault and one["scope"] == scope, f"fault {key}: {kind} of {scope}")
             begin, end = ns(fault.get("from_ms", 0)), min(ns(fault.get("to_ms", 10**10)), self.duration)
+            if kind == "bursts":
+                edges = [begin, *(edge for part in lane for edge in part), end]
+                rising = all(a < b for a, b in zip(edges[1:-2], edges[2:-1]))
+                self.holds(not lane or rising and begin <= edges[1] and edges[-2] <= end, f"fault {key}: {lane}")
+                continue
+            if kind == "cold_start":
+                self.same(lane, self.warm_ups(key[0], fault, begin, end), f"fault {key}")
+                continue
             if not flap:
                 self.same(lane, [(begin, end)] if begin < end else [], f"fault {key}")
                 continue
@@ -225,6 +234,26 @@ class Judge:
                 self.holds(b - a <= down + jitter and (b == end or b - a >= down), f"fault {key}: down {a} to {b}")
                 begin = b
             self.holds(begin == end or end - begin <= up + jitter, f"fault {key} stays up")
+
+    def warm_ups(self, server, fault, begin, end):
+        """From each return until it is warm or down again, of traffic and of probes, together and cut to [begin, end)."""
+        held = model_of(self.given, server)["faults"]
+        told = [one for one in self.timeline["intervals"]["faults"] if one["endpoint"] == server]
+        parts = []
+        for scope in ("traffic", "probes"):
+            if fault.get("scope", scope) not in (scope, "both"):
+                continue
+            downs = []
+            for other in (other for other in held if other.get("scope", scope) in (scope, "both")):
+                if "down" in other:
+                    downs.append((ns(other.get("from_ms", 0)), ns(other.get("to_ms", 10**10))))
+                elif "flap" in other:
+                    lane = next(one["lane"] for one in told if one["fault"] == held.index(other))
+                    downs += [(ns(a), ns(b)) for a, b in lane]
+            downs = merged(downs)
+            for (_, back), (again, _) in zip(downs, [*downs[1:], (self.duration, 0)]):
+                parts.append((max(back, begin), min(back + ns(fault["cold_start"]["for_ms"]), again, end)))
+        return merged((a, b) for a, b in parts if a < b)
 
     def servers(self):
         """Who can't fail doesn't, and nobody is called who is not there."""
@@ -236,6 +265,18 @@ class Judge:
             for i, attempts in enumerate(one["attempts"]):
                 there = any(a < (i + 1) * self.sample and b > i * self.sample for a, b, _, _ in lane)
                 self.holds(there or attempts == 0, f"attempts at {one['endpoint']} in bin {i}, not configured")
+
+
+def merged(intervals):
+    """In order, and one of those that overlap or touch."""
+    out = []
+    for a, b in sorted(intervals):
+        if out and a <= out[-1][1]:
+            out[-1] = (out[-1][0], max(b, out[-1][1]))
+        else:
+            out.append((a, b))
+    return out
+
 
 def judged(binary, given):
     """The timeline, none if the run went wrong, and all that does not hold."""

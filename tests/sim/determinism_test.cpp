@@ -26,6 +26,8 @@ Scenario busy(std::uint64_t seed, const std::string& letters = "abcd") {
     add_fault(server(scenario, letter), BrownoutFault{0.3, 503, 1.5, 0.7}, 300, 700);
     add_fault(server(scenario, letter), FlapFault{ms(400), ms(60), 35, DownKind::reset}, 100);
     add_fault(server(scenario, letter), HangFault{0.01});
+    add_fault(server(scenario, letter), BurstsFault{200, 30, 0.5, 503});
+    add_fault(server(scenario, letter), ColdStartFault{ms(120), 2}, 0, TO_THE_END, Scope::traffic);
   }
   api(scenario).load_balancer = Algorithm::random;
   api(scenario).health = eject_after(3, 150);
