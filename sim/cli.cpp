@@ -40,6 +40,7 @@ constexpr AddCommand COMMANDS[] = {
     add_run,
     add_check,
     add_validate,
+    add_sweep,
     add_step,
 };
 
