@@ -22,7 +22,7 @@ template <class T>
 class OrderedSlots {
  public:
   // At most `ahead` things wait for one that takes longer: the rest of memory is the simulations'.
-  OrderedSlots(std::uint64_t count, std::size_t ahead) : slots_(ahead), count_(count), end_(count) {}
+  OrderedSlots(std::uint64_t count, std::size_t ahead) : slots_(ahead), end_(count) {}
 
   // The next index to make, once there is room for it; none when there is no more to do.
   std::optional<std::uint64_t> take() {
@@ -77,7 +77,7 @@ class OrderedSlots {
   std::mutex mutex_;
   std::condition_variable room_, ready_;
   std::vector<std::optional<T>> slots_;  // a ring: index modulo its size
-  std::uint64_t count_, end_, next_ = 0, delivered_ = 0;
+  std::uint64_t end_, next_ = 0, delivered_ = 0;
   bool stopped_ = false;
   std::exception_ptr error_;
 };
@@ -102,11 +102,12 @@ void in_order(std::uint64_t count, unsigned threads, MakeMaker make_maker, HandO
   OrderedSlots<T> slots(count, AHEAD);
   const auto work = [&slots, &make_maker] {
     std::optional<std::uint64_t> index = slots.take();
+    if (!index) return;
     try {
       auto make = make_maker();
       for (; index; index = slots.take()) slots.put(*index, make(*index));
     } catch (...) {
-      slots.fail(index.value_or(0), std::current_exception());
+      slots.fail(*index, std::current_exception());
     }
   };
   std::vector<std::jthread> workers;
