@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <memory>
 #include <utility>
 
 #include "sim/latency.hpp"
+#include "sim/number_list.hpp"
 #include "sim/scenario_json_parts.hpp"
 
 namespace halfopen::sim {
@@ -68,35 +68,11 @@ Latency read_pareto(Fields& fields, Reading&) {
   return pareto;
 }
 
-// One number a line; blank lines are nothing. False and a sentence at the first line that is none.
-bool numbers_of(std::string_view text, std::vector<double>& out, std::string& wrong) {
-  std::size_t line_number = 0;
-  while (!text.empty()) {
-    ++line_number;
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    const std::size_t first = line.find_first_not_of(" \t\r");
-    if (first == std::string_view::npos) continue;
-    line = line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
-    double value = 0;
-    const auto read = std::from_chars(line.data(), line.data() + line.size(), value);
-    const bool whole_line = read.ec == std::errc{} && read.ptr == line.data() + line.size();
-    if (!whole_line || !(value >= LATENCY_MS.min && value <= LATENCY_MS.max)) {
-      wrong = fmt::format("line {} must hold one {}, in ms", line_number, LATENCY_MS.text());
-      return false;
-    }
-    out.push_back(value == 0 ? 0 : value);  // -0 would draw like 0 and dump differently
-  }
-  if (out.empty()) wrong = "it holds no number";
-  return !out.empty();
-}
-
 void read_empirical_file(Fields& fields, Reading& reading, std::vector<double>& values) {
   const std::optional<std::string> name = fields.text("file");
   if (!name) return;
   std::string text, wrong;
-  if (read_file(reading.folder / *name, text, wrong) && numbers_of(text, values, wrong)) {
+  if (read_file(reading.folder / *name, text, wrong) && numbers_of(text, LATENCY_MS, values, wrong)) {
     Json object = Json::object();
     object["ms"] = values;
     reading.inlined.emplace_back(fields.pointer(), std::move(object));
