@@ -168,4 +168,33 @@ double inverse_normal(double p) {
   return q < 0.0 ? -z : z;
 }
 
+// Eighths are counted from the nearer axis: odd ones run backwards. x is the angle from there, to about
+// 2^-100 of a turn while `whole` is below 2^53.
+CosSin cos_sin_of_turn(std::uint64_t part, std::uint64_t whole) {
+  const std::uint64_t eighth = 8 * part / whole;
+  const std::uint64_t within = 8 * part % whole;
+  const auto from_axis = static_cast<double>(eighth % 2 == 0 ? within : whole - within);
+  const auto turn = static_cast<double>(whole);
+  const double share = from_axis / turn;
+  const HiLo taken = two_product(share, turn);
+  const double left = ((from_axis - taken.hi) - taken.lo) / turn;
+  HiLo x = two_product(share, EIGHTH_TURN_HI);
+  x.lo += share * EIGHTH_TURN_LO + left * EIGHTH_TURN_HI;
+  const HiLo square = two_product(x.hi, x.hi);
+  const double y = square.hi;
+  double cos_tail = COS_TAIL[5];
+  double sin_tail = SIN_TAIL[5];
+  for (int i = 4; i >= 0; --i) {
+    cos_tail = cos_tail * y + COS_TAIL[i];
+    sin_tail = sin_tail * y + SIN_TAIL[i];
+  }
+  const HiLo bend = fast_two_sum(1.0, -0.5 * y);
+  const double along = bend.hi + (bend.lo + (y * y * cos_tail - (0.5 * square.lo + x.hi * x.lo)));
+  const double across = x.hi + (x.lo + x.hi * y * sin_tail);
+  const bool steep = (eighth + 1) % 4 >= 2;
+  const double cos = steep ? across : along;
+  const double sin = steep ? along : across;
+  return {eighth >= 2 && eighth < 6 ? -cos : cos, eighth >= 4 && eighth < 8 ? -sin : sin};
+}
+
 }  // namespace halfopen::sim::real

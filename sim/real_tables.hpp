@@ -228,4 +228,12 @@ inline constexpr ExpEntry EXP_TABLE[64] = {
     {0x1.fa7c18p+0, 0x1.9e90d82e90a7ep-28},
 };
 
+inline constexpr double EIGHTH_TURN_HI = 0x1.921fb54442d18p-1;
+inline constexpr double EIGHTH_TURN_LO = 0x1.1a62633145c07p-55;
+// cos x = 1 - x^2/2 + x^4 * (these in x^2), sin x = x + x^3 * (these in x^2), |x| <= pi/4
+inline constexpr double COS_TAIL[] = {0x1.5555555555555p-5,   -0x1.6c16c16c16967p-10, 0x1.a01a019f4eb01p-16,
+                                      -0x1.27e4fa17da09ep-22, 0x1.1eeb68e93b64cp-29,  -0x1.907da367a37cbp-37};
+inline constexpr double SIN_TAIL[] = {-0x1.5555555555555p-3, 0x1.1111111110bb2p-7,   -0x1.a01a019e83aaep-13,
+                                      0x1.71de37968a1p-19,   -0x1.ae600b02b6262p-26, 0x1.5e0b19f8b1451p-33};
+
 }  // namespace halfopen::sim::real

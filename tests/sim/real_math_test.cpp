@@ -201,3 +201,47 @@ TEST_CASE("inverse normal: the normal distribution takes it back, to AS 241's 16
   }
   CHECK(worst < 1e-15);  // most of it is p's own rounding
 }
+
+TEST_CASE("cos and sin: exact at quarters of a turn, pinned bits in every eighth") {
+  for (const std::uint64_t whole : {4ULL, 1'000'000ULL, 10'000'000'000'000'000ULL}) {
+    const double quarters[][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}, {1, 0}};
+    for (std::uint64_t quarter = 0; quarter <= 4; ++quarter) {
+      const real::CosSin at = real::cos_sin_of_turn(quarter * (whole / 4), whole);
+      CHECK(at.cos == quarters[quarter][0]);
+      CHECK(at.sin == quarters[quarter][1]);
+    }
+  }
+  constexpr double LONG = 0x1.d906bcf328d46p-1, SHORT = 0x1.87de2a6aea963p-2;
+  const double sixteenths[][2] = {{LONG, SHORT},   {SHORT, LONG},   {-SHORT, LONG}, {-LONG, SHORT},
+                                  {-LONG, -SHORT}, {-SHORT, -LONG}, {SHORT, -LONG}, {LONG, -SHORT}};
+  for (std::uint64_t n = 0; n < 8; ++n) {
+    const real::CosSin at = real::cos_sin_of_turn(2 * n + 1, 16);
+    CHECK(at.cos == sixteenths[n][0]);
+    CHECK(at.sin == sixteenths[n][1]);
+  }
+}
+
+TEST_CASE("cos and sin: within 1.1 ulp of the truth, in turns of any length") {
+  Worst worst;
+  const long double half_turn = std::acos(-1.0L);
+  for (std::uint64_t k = 0; k < POINTS; ++k) {
+    const std::uint64_t whole = halfopen::philox_word0(k, 9, 0, 0, 2026, 7) >> (12 + k % 50);
+    if (whole == 0) continue;
+    const std::uint64_t part = halfopen::philox_word0(k, 10, 0, 0, 2026, 7) % whole;
+    const real::CosSin got = real::cos_sin_of_turn(part, whole);
+    // Both angles from the nearer axis, so that long double loses nothing near a zero.
+    const std::uint64_t quarter = 4 * part / whole;
+    const long double angle =
+        half_turn * static_cast<long double>(4 * part % whole) / (2.0L * static_cast<long double>(whole));
+    const long double back = half_turn * static_cast<long double>(whole - 4 * part % whole) /
+                             (2.0L * static_cast<long double>(whole));
+    const bool near = angle < back;
+    const long double cos = near ? std::cos(angle) : std::sin(back);
+    const long double sin = near ? std::sin(angle) : std::cos(back);
+    const long double turned[][2] = {{cos, sin}, {-sin, cos}, {-cos, -sin}, {sin, -cos}};
+    if (got.cos != 0) worst.see(got.cos, turned[quarter][0]);
+    if (got.sin != 0) worst.see(got.sin, turned[quarter][1]);
+    CHECK(got.cos * got.cos + got.sin * got.sin == doctest::Approx(1).epsilon(1e-15));
+  }
+  CHECK(worst.error < 1.1);
+}

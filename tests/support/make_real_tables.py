@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes sim/real_tables.hpp: the constants of ln, exp and pow, from 80 digits of mpmath.
+"""Makes sim/real_tables.hpp: the constants of ln, exp, pow, cos and sin, from 80 digits of mpmath.
 
     python3 tests/support/make_real_tables.py | clang-format > sim/real_tables.hpp
 
@@ -87,9 +87,10 @@ def exp_table():
     return rows
 
 
-def polynomial(function, bound, terms):
-    """Coefficients, lowest first, of the interpolation at Chebyshev's nodes on [-bound, bound]: near minimax."""
-    nodes = [bound * mp.cos(mp.pi * (2 * j + 1) / (2 * terms)) for j in range(terms)]
+def polynomial(function, low, high, terms):
+    """Coefficients, lowest first, of the interpolation at Chebyshev's nodes on [low, high]: near minimax."""
+    middle, half = (low + high) / 2, (high - low) / 2
+    nodes = [middle + half * mp.cos(mp.pi * (2 * j + 1) / (2 * terms)) for j in range(terms)]
     matrix = mp.matrix([[node**j for j in range(terms)] for node in nodes])
     values = mp.matrix([function(node) for node in nodes])
     return [float(c) for c in mp.lu_solve(matrix, values)]
@@ -101,6 +102,14 @@ def ln_tail(r):  # ln(1 + r) = r - r^2/2 + r^3 * tail
 
 def exp_tail(r):  # e^r = 1 + r + r^2/2 + r^3 * tail
     return (mp.expm1(r) - r - r * r / 2) / r**3
+
+
+def cos_tail(y):  # cos x = 1 - x^2/2 + x^4 * tail, y = x^2
+    return (mp.cos(mp.sqrt(y)) - 1 + y / 2) / y**2
+
+
+def sin_tail(y):  # sin x = x + x^3 * tail, y = x^2
+    return (mp.sin(mp.sqrt(y)) / mp.sqrt(y) - 1) / y
 
 
 def emit(name, values):
@@ -122,7 +131,7 @@ def main():
     print(f"inline constexpr double LN2_HI = {literal(real(Fraction(ln2_hi)))};")
     print(f"inline constexpr double LN2_LO = {literal(ln2_lo)};")
     print(f"// ln(1 + r) = r - r^2/2 + r^3 * (these, lowest first), |r| <= {float(worst):.6f}")
-    emit("LN_TAIL", polynomial(ln_tail, real(worst), 6))
+    emit("LN_TAIL", polynomial(ln_tail, -real(worst), real(worst), 6))
     print("\n// c is about 1/z with so few bits that r = z * c - 1 is a double; hi + lo = -ln c.")
     print("struct LnEntry {\n  double c, hi, lo;\n};")
     print(f"inline constexpr LnEntry LN_TABLE[{1 << LN_BITS}] = {{")
@@ -134,13 +143,21 @@ def main():
     print(f"inline constexpr double EXP_STEP_HI = {literal(real(step_hi))};  // ln 2 / {1 << EXP_BITS}")
     print(f"inline constexpr double EXP_STEP_LO = {literal(step_lo)};")
     print("// e^r = 1 + r + r^2/2 + r^3 * (these, lowest first), |r| <= ln 2 / 128")
-    emit("EXP_TAIL", polynomial(exp_tail, step / 2 * (1 + mp.mpf(2) ** -20), 4))
+    bound = step / 2 * (1 + mp.mpf(2) ** -20)
+    emit("EXP_TAIL", polynomial(exp_tail, -bound, bound, 4))
     print("\n// hi + lo = 2^(i/64); hi has 27 bits.")
     print("struct ExpEntry {\n  double hi, lo;\n};")
     print(f"inline constexpr ExpEntry EXP_TABLE[{1 << EXP_BITS}] = {{")
     for row in exp_table():
         print(f"    {{{', '.join(literal(v) for v in row)}}},")
-    print("};\n\n}  // namespace halfopen::sim::real")
+    print("};\n")
+    eighth = mp.pi / 4
+    print(f"inline constexpr double EIGHTH_TURN_HI = {literal(eighth)};")
+    print(f"inline constexpr double EIGHTH_TURN_LO = {literal(eighth - mp.mpf(float(eighth)))};")
+    print("// cos x = 1 - x^2/2 + x^4 * (these in x^2), sin x = x + x^3 * (these in x^2), |x| <= pi/4")
+    emit("COS_TAIL", polynomial(cos_tail, mp.mpf(0), eighth**2, 6))
+    emit("SIN_TAIL", polynomial(sin_tail, mp.mpf(0), eighth**2, 6))
+    print("\n}  // namespace halfopen::sim::real")
 
 
 if __name__ == "__main__":
