@@ -43,7 +43,13 @@ ArrivalSource::ArrivalSource(const Traffic& traffic, std::uint64_t entry, std::u
 // Stages in which no arrival falls, at 0 throughout or of no length, are left out; the others keep their
 // times.
 void ArrivalSource::prepare(const ArrivalProcess& process) {
-  if (process.stages.empty()) done_ = done_ || !(process.rate_rps > 0.0);
+  if (process.burst) burst_.emplace(*process.burst);
+  if (process.wave) wave_.emplace(*process.wave);
+  const bool never = process.burst            ? burst_->empty()
+                     : process.wave           ? wave_->empty()
+                     : process.stages.empty() ? !(process.rate_rps > 0.0)
+                                              : false;
+  done_ = done_ || never;
   double sum = 0;
   double before = 0;
   Nanos start = 0;
@@ -75,6 +81,11 @@ void ArrivalSource::prepare(const ArrivalTimes& times) {
 
 void ArrivalSource::prepare(const ArrivalEvery& every) { HALFOPEN_CHECK(every.every > 0); }
 
+void ArrivalSource::prepare(const Users& users) {
+  HALFOPEN_CHECK(users.count > 0);
+  last_ = users.count;
+}
+
 // The last of a block waits for the next block: within a rising stage and at the border of two, rounding may
 // put arrival k + 1 a nanosecond before arrival k, and the two must still go out by time.
 bool ArrivalSource::refill() {
@@ -91,13 +102,22 @@ bool ArrivalSource::refill() {
 void ArrivalSource::fill(const ArrivalProcess& process) {
   std::array<double, BLOCK> levels;
   reach_levels(process.poisson, levels.data());
-  for (std::size_t i = 0; i < BLOCK && !done_; ++i) {
-    const double level = levels[i];
-    const Nanos offset = process.stages.empty() ? floor_nanos(level * NANOS_PER_SECOND / process.rate_rps)
-                                                : offset_in_stages(level);
-    append(traffic_->from + offset, made_ + i);
+  if (burst_) {
+    append_at(levels.data(), [this](double level) { return burst_->offset(level); });
+  } else if (wave_) {
+    append_at(levels.data(), [this](double level) { return wave_->offset(level); });
+  } else if (process.stages.empty()) {
+    const double rate = process.rate_rps;
+    append_at(levels.data(), [rate](double level) { return floor_nanos(level * NANOS_PER_SECOND / rate); });
+  } else {
+    append_at(levels.data(), [this](double level) { return offset_in_stages(level); });
   }
   made_ += BLOCK;
+}
+
+template <class Offset>
+void ArrivalSource::append_at(const double* levels, Offset offset) {
+  for (std::size_t i = 0; i < BLOCK && !done_; ++i) append(traffic_->from + offset(levels[i]), made_ + i);
 }
 
 void ArrivalSource::fill(const ArrivalTimes& times) {
@@ -111,6 +131,16 @@ void ArrivalSource::fill(const ArrivalTimes& times) {
 void ArrivalSource::fill(const ArrivalEvery& every) {
   const Nanos gap = std::min(every.every, LONGEST_NANOS);  // so that one step past the end can't wrap
   for (std::size_t i = 0; i < BLOCK && !done_; ++i, ++made_) append(traffic_->from + made_ * gap, made_);
+}
+
+// User u starts at from + floor(u * think / count): evenly over the first think time.
+void ArrivalSource::fill(const Users& users) {
+  __extension__ typedef unsigned __int128 Wide;
+  for (std::size_t i = 0; i < BLOCK && made_ < last_ && !done_; ++i, ++made_) {
+    const auto wait = static_cast<Nanos>(Wide{made_} * users.think / users.count);
+    append(traffic_->from + wait, request_index(made_, 0));
+  }
+  if (made_ == last_) done_ = true;
 }
 
 // The expected numbers S at which the next BLOCK arrivals come: k itself, or a sum of exponential gaps.
@@ -153,8 +183,10 @@ void ArrivalSource::append(Nanos at, std::uint64_t index) {
 
 namespace {
 
-// Both of a window that is not empty.
+// All of a window that is not empty.
 double expected(const ArrivalProcess& process, Nanos window) {
+  if (process.burst) return BurstRate(*process.burst).expected(window);
+  if (process.wave) return WaveRate(*process.wave).expected(window);
   if (process.stages.empty()) return process.rate_rps * seconds(window);
   double sum = 0;
   for (RateStage stage : process.stages) {
@@ -175,6 +207,10 @@ double expected(const ArrivalEvery& every, Nanos window) {
   return static_cast<double>(after_first) + 1.0;
 }
 
+double expected(const Users& users, Nanos window) {
+  return static_cast<double>(users.count) * (seconds(window) / seconds(users.think));
+}
+
 }  // namespace
 
 double expected_arrivals(const Traffic& traffic, Nanos duration) {
@@ -186,6 +222,7 @@ double expected_arrivals(const Traffic& traffic, Nanos duration) {
   }
   const Nanos window = end - traffic.from;
   if (const auto* every = std::get_if<ArrivalEvery>(&traffic.source)) return expected(*every, window);
+  if (const auto* users = std::get_if<Users>(&traffic.source)) return expected(*users, window);
   return expected(std::get<ArrivalProcess>(traffic.source), window);
 }
 

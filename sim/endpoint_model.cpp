@@ -174,7 +174,7 @@ bool EndpointModel::meets_failing(Nanos t, bool probe) const {
 }
 
 bool EndpointModel::hits(std::uint32_t fault, double ratio, const AttemptKey& key) const {
-  return streams_[fault].unit(key.index, 0, key.attempt, key.entry, key.kind()) < ratio;
+  return streams_[fault].unit(key.index, key.tryn, key.attempt, key.entry, key.kind()) < ratio;
 }
 
 // (5) errors in file order, a draw each, the first hit wins; (6) hang; (7) truncate. An attempt that was

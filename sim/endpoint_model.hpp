@@ -22,6 +22,7 @@ struct AttemptKey {
   std::uint64_t entry = 0;    // place in `traffic`; 0 for probes
   bool probe = false;
   bool tcp_probe = false;
+  std::uint32_t tryn = 0;  // of the client; 0 for probes
 
   std::uint64_t kind() const { return probe ? PROBE_DRAW : REQUEST_DRAW; }
 };
@@ -97,7 +98,7 @@ class EndpointModel {
   }
   static bool active(const Fault& fault, Nanos t) { return t >= fault.from && t < fault.to; }
   double base_latency_ms(const AttemptKey& key, const Stream& service) const {
-    return draw_ms(model_->latency, service.unit(key.index, 0, key.attempt, key.entry, key.kind()));
+    return draw_ms(model_->latency, service.unit(key.index, key.tryn, key.attempt, key.entry, key.kind()));
   }
   ServerAnswer judge_with_faults(Nanos t, const AttemptKey& key, const Stream& service);
   bool down_decides(Nanos t, bool probe, DownKind& kind) const;

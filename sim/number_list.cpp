@@ -24,7 +24,7 @@ bool numbers_of(std::string_view text, const NumberRange& range, std::vector<dou
     const auto read = std::from_chars(line.data(), line.data() + line.size(), value);
     const bool whole_line = read.ec == std::errc{} && read.ptr == line.data() + line.size();
     if (!whole_line || !(value >= range.min && value <= range.max)) {
-      wrong = fmt::format("line {} must hold one {}, in ms", line_number, range.text());
+      wrong = fmt::format("line {} must hold nothing but {}, in ms", line_number, range.text());
       return false;
     }
     out.push_back(value == 0 ? 0 : value);  // -0 would draw like 0 and dump differently

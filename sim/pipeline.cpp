@@ -3,85 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/real_math.hpp"
-
 namespace halfopen::sim {
-namespace {
-
-// Zipf: client i of n, from 1, has a share of i^-s; cumulative, the last one 1.
-std::vector<double> zipf_shares(const Keys& keys) {
-  std::vector<double> shares;
-  double total = 0;
-  for (std::uint64_t client = 1; client <= keys.clients; ++client) {
-    total += keys.zipf == 0 ? 1.0 : real::pow(static_cast<double>(client), -keys.zipf);
-    shares.push_back(total);
-  }
-  for (double& share : shares) share /= total;
-  return shares;
-}
-
-std::string stream_name(const char* name, std::uint64_t entry) { return name + std::to_string(entry); }
-
-}  // namespace
-
-Pipeline::Entry::Entry(const Traffic& entry_traffic, std::uint64_t number, std::uint64_t seed, Nanos duration,
-                       std::uint32_t slot)
-    : traffic(entry_traffic),
-      upstream(slot),
-      source(entry_traffic, number, seed, duration),
-      keys(seed, stream_name("key:", number)),
-      abandons(seed, stream_name("abandon:", number)),
-      jitter(seed, stream_name("retry-jitter:", number)) {
-  if (traffic.keys) key_shares = zipf_shares(*traffic.keys);
-}
-
-Pipeline::Pipeline(World& world) : world_(world) {
-  const Scenario& scenario = world.scenario;
-  for (std::size_t i = 0; i < scenario.traffic.size(); ++i) {
-    const std::uint32_t slot = world.upstream_index(scenario.traffic[i].upstream);
-    entries_.push_back(
-        std::make_unique<Entry>(scenario.traffic[i], i, scenario.seed, scenario.duration, slot));
-    if (entries_[i]->source.next(entries_[i]->next))
-      turns_.push_back({entries_[i]->next.at, static_cast<std::uint32_t>(i)});
-  }
-  std::make_heap(turns_.begin(), turns_.end(), later);
-}
-
-void Pipeline::arrive() {
-  const std::uint32_t number = turns_.front().entry;
-  Entry& entry = *entries_[number];
-  const Arrival arrival = entry.next;
-  const bool more = entry.source.next(entry.next);
-  if (more && turns_.size() == 1) {
-    turns_.front().at = entry.next.at;
-  } else {
-    std::pop_heap(turns_.begin(), turns_.end(), later);
-    turns_.back().at = entry.next.at;
-    if (more)
-      std::push_heap(turns_.begin(), turns_.end(), later);
-    else
-      turns_.pop_back();
-  }
-
-  world_.record.request();
-  const SlabRef ref = requests_.add();
-  Request& request = requests_[ref.index];
-  request.index = arrival.index;
-  request.arrival = arrival.at;
-  request.entry = number;
-  request.retries = 0;
-  request.job = {};
-  request.settings = world_.upstreams[entry.upstream].config.get();
-  request.answer = request.timeout = request.departure = request.retry = {};
-  if (entry.traffic.abandon &&
-      entry.abandons.unit(arrival.index, 0, 0, number) < entry.traffic.abandon->ratio) {
-    request.departure = world_.queue.schedule_cancellable(arrival.at + entry.traffic.abandon->after,
-                                                          EventKind::departure, ref.index);
-  }
-  if (world_.observer != nullptr) world_.observer->arrived(world_.t, name_of(request), entry.upstream);
-  attempt(ref, AttemptKind::first);
-}
-
+// The key is who asks: the same at every try.
 std::string Pipeline::key_of(const Request& request) const {
   const Entry& entry = *entries_[request.entry];
   const double u = entry.keys.unit(request.index, 0, 0, request.entry);
@@ -98,7 +21,7 @@ void Pipeline::attempt(SlabRef ref, AttemptKind kind) {
   UpstreamSlot& slot = world_.upstreams[entry.upstream];
   if (!slot.upstream) return end_fast(ref, kind);
   auto admission = slot.upstream->admit(world_.now, kind);
-  if (!admission.allowed()) return end_fast(ref, kind);
+  if (!admission.allowed()) return end_fast(ref, kind, admission.decision().retry_after_s());
   if (kind == AttemptKind::first) world_.record.admitted();
 
   request.dispatch = admission.wants_words() || admission.wants_key()
@@ -113,7 +36,7 @@ void Pipeline::attempt(SlabRef ref, AttemptKind kind) {
   }
 
   const Lane& lane = world_.lanes[request.lane];
-  const AttemptKey draw{request.index, request.retries, request.entry, false, false};
+  const AttemptKey draw{request.index, request.retries, request.entry, false, false, request.tryn};
   send(ref, world_.farm.endpoint(lane.server).judge(world_.t, draw, lane.service));
 }
 
@@ -122,7 +45,7 @@ BasicDispatch<Single> Pipeline::pick_with_luck(const Request& request, const Ups
   PickInput input;
   std::string key;
   if (admission.wants_words()) {
-    const auto words = slot.balance.words(request.index, 0, request.retries, request.entry);
+    const auto words = slot.balance.words(request.index, request.tryn, request.retries, request.entry);
     input.x0 = words[0];
     input.x1 = words[1];
   } else if (entries_[request.entry]->traffic.keys) {
@@ -219,7 +142,9 @@ void Pipeline::answer(SlabRef ref) {
   }
   const RetryParams& retries = request.settings->retries;
   Entry& entry = *entries_[request.entry];
-  const auto draw = [&] { return entry.jitter.unit(request.index, 0, request.retries + 1, request.entry); };
+  const auto draw = [&] {
+    return entry.jitter.unit(request.index, request.tryn, request.retries + 1, request.entry);
+  };
   const RetryDecision decision =
       decide_retry(retries, *world_.upstreams[entry.upstream].budget, request.retries, request.outcome,
                    world_.t - request.arrival, world_.now, draw);
@@ -244,8 +169,7 @@ void Pipeline::departs(std::uint32_t index) {
   request.dispatch.abandon();
   world_.farm.disown(request.job);
   world_.record.abandoned();
-  if (world_.observer != nullptr) world_.observer->ended(world_.t, name_of(request), RequestEnd::abandoned);
-  requests_.remove(index);
+  gone(requests_.ref(index), RequestEnd::abandoned);
 }
 
 void Pipeline::end(SlabRef ref, bool whole_body) {
@@ -255,21 +179,26 @@ void Pipeline::end(SlabRef ref, bool whole_body) {
     world_.record.ended_ok(world_.t - request.arrival);
   else
     world_.record.ended_failed(false);
-  if (world_.observer != nullptr) {
-    world_.observer->ended(world_.t, name_of(request), ok ? RequestEnd::ok : RequestEnd::failed);
-  }
-  world_.queue.cancel(request.departure);
-  requests_.remove(ref.index);
+  gone(ref, ok ? RequestEnd::ok : RequestEnd::failed);
 }
 
 // Refused, or nobody to send it to: a first attempt fails fast, a retry ends with the last attempt's answer.
-void Pipeline::end_fast(SlabRef ref, AttemptKind kind) {
+void Pipeline::end_fast(SlabRef ref, AttemptKind kind, std::uint64_t retry_after_s) {
   if (kind == AttemptKind::retry) return end(ref, true);
   world_.record.ended_failed(true);
-  const Request& request = requests_[ref.index];
-  if (world_.observer != nullptr) world_.observer->ended(world_.t, name_of(request), RequestEnd::fast_failed);
+  gone(ref, RequestEnd::fast_failed, retry_after_s);
+}
+
+// It leaves nothing behind. Whoever asked may ask again; who left for good counts as served.
+void Pipeline::gone(SlabRef ref, RequestEnd how, std::uint64_t retry_after_s) {
+  Request& request = requests_[ref.index];
+  const RequestName name = name_of(request);
+  if (world_.observer != nullptr) world_.observer->ended(world_.t, name, how);
   world_.queue.cancel(request.departure);
   requests_.remove(ref.index);
+  if (!request.returns) return;
+  const bool left_for_good = how == RequestEnd::abandoned && !request.gives_up;
+  over(name, how == RequestEnd::ok || left_for_good, retry_after_s);
 }
 
 }  // namespace halfopen::sim

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "core/param_table.hpp"
 #include "sim/arrivals.hpp"
@@ -30,19 +31,28 @@ std::string about(double number) {
   return number < 1e15 ? fmt::format("{:.0f}", number) : fmt::format("{:.3g}", number);
 }
 
+// Every client could come as often as it may.
+double most_arrivals(const Traffic& entry, Nanos duration) {
+  const double tries = entry.client ? 1.0 + entry.client->retries : 1.0;
+  return expected_arrivals(entry, duration) * tries;
+}
+
 void check_arrivals(Reading& reading) {
   const Scenario& scenario = reading.scenario;
   double total = 0;
   bool told = false;
   for (std::size_t n = 0; n < scenario.traffic.size(); ++n) {
-    const double expected = expected_arrivals(scenario.traffic[n], scenario.duration);
+    const Traffic& entry = scenario.traffic[n];
+    const double expected = most_arrivals(entry, scenario.duration);
     total += expected;
     if (expected <= MAX_EVENTS) continue;
     told = true;
+    const bool tries = entry.client && entry.client->retries > 0;
+    const bool users = std::holds_alternative<Users>(entry.source);
     tell(reading, join("/traffic", n),
-         fmt::format("some {} arrivals are expected: at most {} are run; lower the rate or the "
-                     "duration",
-                     about(expected), MAX_EXPECTED_ARRIVALS));
+         fmt::format("some {} arrivals are expected{}: at most {} are run; {} the duration", about(expected),
+                     tries ? ", if each client comes as often as it may" : "", MAX_EXPECTED_ARRIVALS,
+                     users ? "raise think_ms or lower" : "lower the rate or"));
   }
   if (total > MAX_EVENTS && !told) {
     tell(reading, "/traffic",

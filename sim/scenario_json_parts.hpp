@@ -69,6 +69,8 @@ std::uint16_t read_status(Fields& fields, std::uint16_t otherwise);
 // ---- the run ----------------------------------------------------------------------------------------
 
 void read_traffic(Fields& root, Reading& reading);
+// "arrivals" and its shape, which must be one; that there is any is asked by the reader of the source.
+ArrivalProcess read_process(Fields& entry);
 void read_expectations(Fields& root, Reading& reading);
 // What would never end or never fit: judged on the structs, after everything is read.
 void check_limits(Reading& reading);

@@ -1,44 +1,20 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "sim/number_list.hpp"
+#include "sim/scenario_json.hpp"
 #include "sim/scenario_json_parts.hpp"
 
 namespace halfopen::sim {
 namespace {
 
-constexpr NumberRange RATE_RPS{0, 1e12, false};
+constexpr NumberRange TRACE_MS{0, static_cast<double>(MAX_TIME_MS), false};
 constexpr NumberRange ZIPF{0, 100, false};
 constexpr std::uint64_t MAX_CLIENTS = 10'000'000;  // a popularity table holds a number for each
-
-const std::vector<std::string_view> ARRIVALS{"uniform", "poisson"};
-
-RateStage read_stage(const Json& value, const std::string& pointer, std::vector<Finding>& findings,
-                     double from_rps) {
-  Fields fields(value, pointer, findings, "a stage");
-  RateStage stage;
-  stage.from_rps = from_rps;
-  stage.to_rps = fields.number("target_rps", RATE_RPS, Need::required).value_or(0);
-  stage.length = fields.time("duration_ms", ANY_TIME, Need::required).value_or(0);
-  fields.finish();
-  return stage;
-}
-
-ArrivalProcess read_process(Fields& entry) {
-  ArrivalProcess process;
-  process.poisson = entry.word("arrivals", ARRIVALS).value_or(0) == 1;
-  process.rate_rps = entry.number("rate_rps", RATE_RPS).value_or(0);
-  const Json* const stages = entry.list("stages");
-  if (stages == nullptr) return process;
-  if (stages->empty()) entry.wrong("stages", "at least one stage");
-  double rate = process.rate_rps;
-  for (std::size_t n = 0; n < stages->size(); ++n) {
-    process.stages.push_back(read_stage((*stages)[n], join(entry.at("stages"), n), entry.findings(), rate));
-    rate = process.stages.back().to_rps;
-  }
-  return process;
-}
+constexpr std::uint64_t MAX_USERS = 1'000'000;     // each has a place among those who think
+constexpr std::uint64_t MAX_TRIES_AGAIN = 1000;
 
 ArrivalTimes read_times(Fields& entry) {
   ArrivalTimes times;
@@ -58,15 +34,44 @@ ArrivalTimes read_times(Fields& entry) {
   return times;
 }
 
-// What the source is called in the file, once it is clear that there is exactly one.
-void read_source(Fields& entry, Traffic& out) {
-  constexpr const char* SOURCES = "\"arrivals\" (with rate_rps or stages), \"at_ms\" or \"every_ms\"";
+// One time a line; the file's content stands for its name in the digest.
+ArrivalTimes read_trace(Fields& entry, Reading& reading) {
+  ArrivalTimes times;
+  const std::optional<std::string> name = entry.text("trace");
+  if (!name) return times;
+  std::string text, wrong;
+  std::vector<double> values;
+  if (!read_file(reading.folder / *name, text, wrong) || !numbers_of(text, TRACE_MS, values, wrong)) {
+    entry.tell("trace", fmt::format("trace is {}: {}", shown(Json(*name)), wrong));
+    return times;
+  }
+  times.at.reserve(values.size());
+  for (const double value : values) times.at.push_back(static_cast<Nanos>(std::round(value * 1e6)));
+  reading.inlined.emplace_back(entry.at("trace"), Json(std::move(values)));
+  return times;
+}
+
+Users read_users(Fields& entry) {
+  Users users;
+  users.think = ANY_TIME.max;
+  const Json* const value = entry.get("users");
+  if (value == nullptr) return users;
+  Fields fields(*value, entry.at("users"), entry.findings(), "users");
+  users.count = fields.whole("count", 1, MAX_USERS, Need::required).value_or(1);
+  // Who thinks for no time and is refused in no time would ask for ever in one instant.
+  users.think = fields.time("think_ms", POSITIVE_TIME, Need::required).value_or(users.think);
+  fields.finish();
+  return users;
+}
+
+// Exactly one source, and a shape with "arrivals" alone.
+std::string_view the_source(Fields& entry) {
+  constexpr const char* SOURCES =
+      "\"arrivals\" (with a shape), \"at_ms\", \"every_ms\", \"trace\" or \"users\"";
   std::string_view source, shape;
-  for (const std::string_view later : {"trace", "users", "step", "burst", "wave", "client"})
-    entry.unsupported(later);
   const std::size_t sources = entry.count_of({"arrivals", "at_ms", "every_ms", "trace", "users"}, source);
   const std::size_t shapes = entry.count_of({"rate_rps", "stages", "step", "burst", "wave"}, shape);
-  if (!entry.is_object()) return;
+  if (!entry.is_object()) return source;
   if (sources > 1)
     entry.tell_here(fmt::format("traffic has one source: write one of {}, and an entry each", SOURCES));
   if (sources == 0 && shapes > 0) {
@@ -74,21 +79,34 @@ void read_source(Fields& entry, Traffic& out) {
   } else if (sources == 0) {
     entry.tell_here(fmt::format("traffic needs a source: one of {}", SOURCES));
   }
-  if (source == "arrivals" && shapes == 0)
-    entry.tell_here("arrivals needs a shape: \"rate_rps\" or \"stages\"");
+  if (source == "arrivals" && shapes == 0) {
+    entry.tell_here(
+        "arrivals needs a shape: one of \"rate_rps\", \"stages\", \"step\", \"burst\" or \"wave\"");
+  }
   if (sources == 1 && source != "arrivals" && shapes > 0) {
     entry.tell(shape,
                fmt::format("{} goes with \"arrivals\" alone: {} says when requests come", shape, source));
   }
-  const ArrivalProcess process = read_process(entry);
+  return source;
+}
+
+void read_source(Fields& entry, Traffic& out, Reading& reading) {
+  const std::string_view source = the_source(entry);
+  ArrivalProcess process = read_process(entry);
   ArrivalTimes times = read_times(entry);
+  ArrivalTimes trace = read_trace(entry, reading);
+  const Users users = read_users(entry);
   const auto every = entry.time("every_ms", POSITIVE_TIME);
   if (source == "at_ms") {
     out.source = std::move(times);
   } else if (source == "every_ms") {
     out.source = ArrivalEvery{every.value_or(POSITIVE_TIME.max)};
+  } else if (source == "trace") {
+    out.source = std::move(trace);
+  } else if (source == "users") {
+    out.source = users;
   } else {
-    out.source = process;
+    out.source = std::move(process);
   }
 }
 
@@ -112,6 +130,35 @@ void read_abandon(Fields& entry, Traffic& out) {
   fields.finish();
 }
 
+// A default that a wrong combination leaves is named too: the value that is there needs it.
+void read_client(Fields& entry, Traffic& out) {
+  const Json* const value = entry.get("client");
+  if (value == nullptr) return;
+  Fields fields(*value, entry.at("client"), entry.findings(), "client");
+  Client& client = out.client.emplace();
+  client.timeout = fields.time("timeout_ms", POSITIVE_TIME).value_or(client.timeout);
+  client.retries = static_cast<std::uint32_t>(fields.whole("retries", 0, MAX_TRIES_AGAIN).value_or(0));
+  const auto base = fields.whole("backoff_base_ms", 0, MAX_TIME_MS);
+  const auto cap = fields.whole("backoff_cap_ms", 0, MAX_TIME_MS);
+  client.backoff_base_ms = base.value_or(client.backoff_base_ms);
+  client.backoff_cap_ms = cap.value_or(client.backoff_cap_ms);
+  if (client.backoff_cap_ms < client.backoff_base_ms && (base || cap)) {
+    if (cap)
+      fields.wrong("backoff_cap_ms",
+                   fmt::format("at least backoff_base_ms, which is {}", client.backoff_base_ms));
+    else
+      fields.wrong("backoff_base_ms", fmt::format("at most backoff_cap_ms, which is {} unless it is set",
+                                                  client.backoff_cap_ms));
+  }
+  client.honours_retry_after = fields.flag("honours_retry_after").value_or(false);
+  if (fields.is_object() && value->empty()) {
+    fields.tell_here(
+        "client needs at least one of timeout_ms, retries, backoff_base_ms, backoff_cap_ms, "
+        "honours_retry_after");
+  }
+  fields.finish();
+}
+
 Traffic read_entry(const Json& value, const std::string& pointer, Reading& reading) {
   Traffic traffic;
   Fields fields(value, pointer, reading.findings, "a traffic entry");
@@ -124,9 +171,10 @@ Traffic read_entry(const Json& value, const std::string& pointer, Reading& readi
     }
   }
   read_span(fields, traffic.from, traffic.to);
-  read_source(fields, traffic);
+  read_source(fields, traffic, reading);
   read_keys(fields, traffic);
   read_abandon(fields, traffic);
+  read_client(fields, traffic);
   fields.finish();
   return traffic;
 }
