@@ -195,19 +195,35 @@ class Generator:
             return {"every_ms": max(self.pick(5, 12.5, 40), self.duration // budget)}
         if self.chance(0.2):
             return {"at_ms": [self.time(0, self.duration) for _ in range(min(budget, 100))]}
-        shape = {"rate_rps": rate}
-        if self.chance(0.4):
-            shape = {**self.some(0.5, rate_rps=rate),
-                     "stages": [{"target_rps": self.pick(0, rate, 2 * rate), "duration_ms": self.time(1, self.duration)}
-                                for _ in range(self.whole(1, 3))]}
-        return {"arrivals": self.pick("poisson", "uniform"), **shape}
+        if self.chance(0.2):
+            count = self.pick(1, 3, 20)
+            return {"users": {"count": count, "think_ms": round(count * self.duration / budget, self.pick(1, 6))}}
+        return {"arrivals": self.pick("poisson", "uniform"), **self.shape(rate)}
+
+    def shape(self, rate):
+        lengths, every = [self.time(1, self.duration) for _ in range(self.whole(1, 3))], self.time(1, self.duration / 3)
+        rates = [self.pick(0, rate, 2 * rate) for _ in lengths]
+        return self.pick(
+            {"rate_rps": rate}, {"rate_rps": rate},
+            {**self.some(0.5, rate_rps=rate),
+             "stages": [{"target_rps": one, "duration_ms": length} for one, length in zip(rates, lengths)]},
+            {"step": [{"rps": one, "for_ms": length} for one, length in zip(rates, lengths)]},
+            {"burst": {"rps": 3 * rate, "for_ms": every / 4, "every_ms": every}},
+            {"wave": {"mean_rps": rate, "amplitude_rps": rate * self.pick(0, 0.5, 1), "period_ms": lengths[0]}})
+
+    def client(self):
+        base = self.pick(0, 5, 40)
+        return {"timeout_ms": self.pick(5, 30, 200), **self.some(
+            retries=self.pick(1, 2, 4), backoff_base_ms=base, backoff_cap_ms=base + self.pick(50, 200),
+            honours_retry_after=self.chance(0.5))}
 
     def traffic(self, name, budget):
         begin = self.some(0.3, from_ms=self.time(0, self.duration / 2))
         end = self.some(0.3, to_ms=self.time(self.duration / 2 + 100, self.duration * 1.2))
         return {"upstream": name, **begin, **end, **self.arrivals(budget),
                 **self.some(0.4, keys={"clients": self.pick(1, 5, 100), **self.some(zipf=self.pick(0, 1, 1.7))}),
-                **self.some(0.3, abandon={"ratio": self.pick(0.1, 0.5), "after_ms": self.time(0, 120)})}
+                **self.some(0.3, abandon={"ratio": self.pick(0.1, 0.5), "after_ms": self.time(0, 120)}),
+                **self.some(0.35, client=self.client())}
 
     def change(self, upstreams):
         """One change to what stands: the operations of a patch, none where it does not fit."""

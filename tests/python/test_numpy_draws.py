@@ -38,9 +38,9 @@ def h(text):
     return x ^ (x >> 33)
 
 
-def draws(seed, stream, entry, count):
-    """u of the counters (0 … count - 1, 0, entry, 0). NumPy increments before the first block, so it starts one below."""
-    start = ((entry << 128) - 1) % 2**256
+def draws(seed, stream, entry, count, tryn=0):
+    """u of the counters (0 … count - 1, try * 2^32, entry, 0). NumPy increments first, so it starts one below."""
+    start = ((entry << 128) + (tryn << 96) - 1) % 2**256
     words = np.random.Philox(counter=start, key=seed | h(stream) << 64).random_raw(4 * count)[::4]
     return [float(u) for u in (words >> np.uint64(11)) * 2.0**-53]
 
@@ -111,13 +111,49 @@ def latency_ms(spec, u):
     return exp(mu + sigma * inverse_normal(max(u, 2.0**-54)))
 
 
-def level_times(traffic, levels):
+def periods(level, nano_arrivals):
+    """(whole periods, expected arrivals since then), in double; a level at the border belongs to the later period."""
+    whole = int(level * 1e9 / nano_arrivals)
+    whole += (level >= (whole + 1) * nano_arrivals / 1e9) - (level < whole * nano_arrivals / 1e9)
+    return whole, level - whole * nano_arrivals / 1e9
+
+
+def burst_times(burst, levels):
+    length, every = burst["for_ms"] * NS_PER_MS, burst["every_ms"] * NS_PER_MS
+    for level in levels:
+        whole, within = periods(level, float(burst["rps"] * length))
+        yield whole * every + math.floor(within * 1e9 / burst["rps"])
+
+
+def wave_times(wave, levels, until):
+    """The greatest n with L(n) <= S, in 160 bits, to the first that is not below `until`."""
+    length, mean = wave["period_ms"] * NS_PER_MS, wave["mean_rps"]
+    swing = mpmath.mpf(wave["amplitude_rps"] * length) / 10**9 / (2 * mpmath.pi)
+    for level in levels:
+        whole, within = periods(level, float(mean * length))
+        low, high = 0, length
+        while high - low > 1:
+            n = (low + high) // 2
+            expected = mpmath.mpf(mean * n) / 10**9 + swing * (1 - mpmath.cos(2 * mpmath.pi * n / length))
+            low, high = (n, high) if expected <= within else (low, n)
+        yield whole * length + low
+        if whole * length + low >= until:
+            return
+
+
+def level_times(traffic, levels, until):
     """When the expected number of arrivals since the entry's start reaches each level, in ns since then."""
-    if "stages" not in traffic:
+    if "burst" in traffic:
+        return list(burst_times(traffic["burst"], levels))
+    if "wave" in traffic:
+        return list(wave_times(traffic["wave"], levels, until))
+    if "rate_rps" in traffic and "stages" not in traffic:
         return [math.floor(s * 1e9 / traffic["rate_rps"]) for s in levels]
     times, start, before, rate = [], 0, 0.0, traffic.get("rate_rps", 0)
-    for stage in traffic["stages"]:
-        target, length = stage["target_rps"], stage["duration_ms"] * NS_PER_MS
+    pieces = [(stage["target_rps"], stage["duration_ms"], None) for stage in traffic.get("stages", [])]
+    pieces += [(step["rps"], step["for_ms"], step["rps"]) for step in traffic.get("step", [])]
+    for target, length_ms, begins in pieces:
+        rate, length = rate if begins is None else begins, length_ms * NS_PER_MS
         after = before + (rate + target) * length / 2e9
         bend = 2 * (target - rate) / (length / 1e9)
         for a in (s - before for s in levels if before <= s < after):
@@ -142,8 +178,9 @@ def arrival_times(traffic, entry, seed, duration_ms):
             level = 0.0
             for k, u in enumerate(draws(seed, f"arrivals:{entry}", entry, enough)):
                 level = levels[k] = level - ln(1.0 - u)
-        times = [start + offset for offset in level_times(traffic, levels)]
-        assert "stages" in traffic or times[-1] >= end, "the test has to draw more arrivals"
+        times = [start + offset for offset in level_times(traffic, levels, end)]
+        ends = "stages" in traffic or "step" in traffic
+        assert ends or times[-1] >= end, "the test has to draw more arrivals"
     return sorted((at, k) for k, at in enumerate(times) if start <= at < end)
 
 
@@ -223,6 +260,12 @@ TRAFFIC = [
         {"target_rps": 5, "duration_ms": 7000}]},
     {"at_ms": [150.25, 50, 7000.000001, 700, 20, 59999.999999], "from_ms": 50},
     {"arrivals": "poisson", "rate_rps": 0.7},
+    {"arrivals": "poisson", "from_ms": 7, "step": [
+        {"rps": 60, "for_ms": 5000}, {"rps": 0, "for_ms": 3000}, {"rps": 2.5, "for_ms": 20001}, {"rps": 30, "for_ms": 9}]},
+    {"arrivals": "uniform", "from_ms": 1, "burst": {"rps": 70, "for_ms": 333, "every_ms": 1700}},
+    {"arrivals": "poisson", "burst": {"rps": 50, "for_ms": 1300, "every_ms": 1301}},
+    {"arrivals": "uniform", "from_ms": 2, "wave": {"mean_rps": 25, "amplitude_rps": 24, "period_ms": 7001}},
+    {"arrivals": "poisson", "wave": {"mean_rps": 20, "amplitude_rps": 15, "period_ms": 41000}},
 ]
 
 LATENCIES = [
@@ -246,6 +289,26 @@ def test_arrivals_to_the_nanosecond(binary, tmp_path, seed):
         want = expected_events([(at, at) for at, _ in arrivals])
         assert len(want) >= 1.9 * 0.9 * len(arrivals) - 2, "too few of the arrivals are visible"
         assert_same(events.get(endpoint(entry), []), want, f"entry {entry}, seed {seed}")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tries_of_clients_to_the_millisecond(binary, tmp_path, seed):
+    """Try n of a request that always fails comes its backoff after try n - 1."""
+    count, base, cap, retries = 500, 40, 130, 4
+    traffic = [{"every_ms": 1000, "from_ms": 11, "client": {
+        "retries": retries, "backoff_base_ms": base, "backoff_cap_ms": cap}}] * 2
+    events = events_of(binary, tmp_path, scenario(traffic, [{"fixed": {"ms": 0}}] * 2, seed, 1000 * count))
+    for entry in range(2):
+        luck = [draws(seed, f"client:{entry}", entry, count, n) for n in range(1, retries + 1)]
+        tries = []
+        for k in range(count):
+            at = (11 + 1000 * k) * NS_PER_MS
+            tries.append(at)
+            for n in range(1, retries + 1):
+                at += math.floor(luck[n - 1][k] * (min(base * 2**(n - 1), cap) + 1)) * NS_PER_MS
+                tries.append(at)
+        assert_same(events.get(endpoint(entry), []), expected_events([(at, at) for at in tries]),
+                    f"entry {entry}, seed {seed}")
 
 
 @pytest.mark.parametrize("seed", SEEDS)

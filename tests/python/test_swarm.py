@@ -80,7 +80,8 @@ class Judge:
         if len(self.generations) == 1 and all("breaker" not in one for one in self.upstreams):
             whole = s["abandoned"] + s["unfinished"] > 0 or s["attempts"] == admitted + s["retries"]
             self.holds(s["fast_failed"] == 0 and whole, "requests refused, or cut short, with neither breaker nor reload")
-        reasons = {"abandoned": any("abandon" in entry for entry in self.given.get("traffic", [])),
+        leaving = [{"abandon", "client"} & set(entry) for entry in self.given.get("traffic", [])]
+        reasons = {"abandoned": any(leaving),
                    "late_reports_ignored": any(one.get("late_reports") == "ignore" for one in self.upstreams),
                    "fail_open_picks": any("health" in one for one in self.upstreams)}
         self.holds(all(s[metric] == 0 or reason for metric, reason in reasons.items()), f"none of {reasons}")
