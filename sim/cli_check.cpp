@@ -1,26 +1,21 @@
-// `halfopen check`: runs scenarios, judges what they expect and compares golden timelines.
+// `halfopen check`: runs scenarios, judges what they expect, compares golden timelines, and tells it.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <exception>
 #include <filesystem>
 #include <memory>
-#include <optional>
-#include <string>
 #include <system_error>
-#include <vector>
+#include <utility>
 
 #include "sim/cli.hpp"
+#include "sim/cli_check.hpp"
 #include "sim/cli_golden.hpp"
-#include "sim/cli_load.hpp"
 #include "sim/cli_output.hpp"
+#include "sim/cli_parallel.hpp"
+#include "sim/cli_progress.hpp"
 #include "sim/cli_words.hpp"
-#include "sim/expectations.hpp"
-#include "sim/simulation.hpp"
 #include "sim/text_layout.hpp"
-#include "sim/utf8.hpp"
-#include "sim/writer_json.hpp"
 
 namespace halfopen::sim {
 
@@ -30,6 +25,10 @@ namespace fs = std::filesystem;
 
 struct CheckOptions {
   std::vector<std::string> paths;  // files and directories
+  std::string junit;               // empty: none
+  std::size_t jobs = 1;
+  bool tap = false;
+  bool github = false;
   bool update = false;
 };
 
@@ -37,109 +36,154 @@ bool is_scenario_name(const std::string& name) {
   return name.ends_with(".json") && !name.ends_with(GOLDEN_SUFFIX);
 }
 
-// The scenarios of a directory by name, so that the order does not depend on the file system.
-std::vector<std::string> scenarios_in(const std::string& directory) {
+// What a directory holds for us, by name, so that the order does not depend on the file system: scenarios,
+// and golden timelines that have none.
+std::vector<std::string> worth_checking_in(const std::string& directory) {
   std::vector<std::string> out;
   std::error_code error;
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
-    if (is_scenario_name(entry->path().filename().string()) && !entry->is_directory(error)) {
-      out.push_back(entry->path().string());
+    const std::string path = entry->path().string();
+    if (entry->is_directory(error)) continue;
+    if (is_scenario_name(entry->path().filename().string()) ||
+        (path.ends_with(GOLDEN_SUFFIX) && is_stale_golden(path))) {
+      out.push_back(path);
     }
   }
   std::sort(out.begin(), out.end());
   return out;
 }
 
-// The files to check; an empty directory is told, because a check that looks at nothing must not pass.
-std::vector<std::string> expand(const std::vector<std::string>& paths, int& status) {
-  std::vector<std::string> out;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (!fs::is_directory(path, error)) {
-      out.push_back(path);
-      continue;
-    }
-    const std::vector<std::string> found = scenarios_in(path);
-    if (found.empty()) {
-      say(fmt::format("{}: no scenario (*.json, other than *{}) in this directory", path, GOLDEN_SUFFIX));
-      status = EXIT_BAD_INPUT;
-    }
-    out.insert(out.end(), found.begin(), found.end());
-  }
-  return out;
+Mistake nothing_in(const std::string& directory) {
+  Mistake mistake;
+  mistake.file = directory;
+  mistake.what = fmt::format("no scenario (*.json, other than *{}) in this directory", GOLDEN_SUFFIX);
+  return mistake;
 }
 
-struct Report {
-  int status = EXIT_HELD;
-  std::vector<std::string> failures;  // sentences, each of one or more lines
-  std::string golden;                 // what is said of the golden timeline when all is well
+// All that there is to judge, in order: what can be run, and results for what can't. Mistakes are told at
+// once.
+class Batch {
+ public:
+  void add(const std::string& path) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) return load(path);
+    const std::vector<std::string> found = worth_checking_in(path);
+    // An empty directory is told, because a check that looks at nothing must not pass.
+    if (found.empty()) return refuse(path, {nothing_in(path)});
+    for (const std::string& file : found) {
+      if (file.ends_with(GOLDEN_SUFFIX)) {
+        results.push_back(stale_golden(file));
+        scenarios.emplace_back();
+      } else {
+        load(file);
+      }
+    }
+  }
 
-  void fail(int how, std::string sentence) {
-    status = std::max(status, how);
-    failures.push_back(std::move(sentence));
+  std::vector<std::string> files() const {
+    std::vector<std::string> out;
+    for (const CheckResult& result : results) {
+      out.push_back(result.file);
+      out.push_back(golden_path(result.file));
+    }
+    return out;
+  }
+
+  std::size_t count(CheckResult::Kind kind) const {
+    return static_cast<std::size_t>(std::count_if(
+        results.begin(), results.end(), [kind](const CheckResult& result) { return result.kind == kind; }));
+  }
+
+  Nanos duration() const {
+    std::vector<Nanos> all;
+    for (const auto& scenario : scenarios) all.push_back(scenario ? scenario->duration : 0);
+    return total_duration(all);
+  }
+
+  // As many of each; a scenario is given up once it has been judged.
+  std::vector<CheckResult> results;
+  std::vector<std::optional<Scenario>> scenarios;
+
+ private:
+  void load(const std::string& file) {
+    Loaded loaded = load_scenario_file(file);
+    if (!loaded.scenario) return refuse(file, std::move(loaded.mistakes));
+    for (const Mistake& mistake : loaded.mistakes) say(mistake.text());
+    CheckResult result;
+    result.file = file;
+    result.mistakes = std::move(loaded.mistakes);
+    results.push_back(std::move(result));
+    scenarios.push_back(std::move(loaded.scenario));
+  }
+
+  void refuse(const std::string& path, std::vector<Mistake> mistakes) {
+    for (const Mistake& mistake : mistakes) say(mistake.text());
+    results.push_back(bad_file(path, std::move(mistakes)));
+    scenarios.emplace_back();
   }
 };
 
-void update_golden(Report& report, const std::string& path, const std::optional<std::string>& golden,
-                   const std::string& now) {
-  // One that differs in nothing but the version stays: a release is no reason to touch every file.
-  if (golden && golden_difference(path, *golden, now).empty()) {
-    report.golden = ", golden timeline unchanged";
-    return;
-  }
-  report.golden = golden ? ", golden timeline rewritten" : ", golden timeline written";
-  if (write_file(path, now) != EXIT_HELD) report.fail(EXIT_BAD_INPUT, path + " could not be written");
+// Judges result `number` in place.
+void judge_one(Batch& batch, std::size_t number, bool update, Progress& progress) {
+  std::optional<Scenario>& scenario = batch.scenarios[number];
+  if (!scenario) return;
+  Progress::Run run(progress, scenario->duration);
+  CheckResult& result = batch.results[number];
+  std::vector<Mistake> warnings = std::move(result.mistakes);
+  result = judge_scenario(*scenario, result.file, update, {nullptr, run.reached()});
+  result.mistakes = std::move(warnings);
+  scenario.reset();
 }
 
-void check_golden(Report& report, const std::string& file, const std::string& now, bool update) {
-  const std::string path = golden_path(file);
-  std::error_code error;
-  const bool exists = fs::exists(path, error);
-  if (!exists && !update) return;
-  const std::optional<std::string> golden = exists ? read_whole_file(path) : std::nullopt;
-  if (exists && !golden) return report.fail(EXIT_BAD_INPUT, path + ": this golden timeline can't be read");
-  if (update) return update_golden(report, path, golden, now);
-  std::string difference = golden_difference(path, *golden, now);
-  if (difference.empty()) {
-    report.golden = ", golden timeline";
-  } else {
-    report.fail(EXIT_NOT_HELD, difference + "\nif this is meant: halfopen check --update " + file);
+void write_golden(CheckResult& result) {
+  if (!result.rewrite) return;
+  const std::string path = golden_path(result.file);
+  if (write_file(path, *result.rewrite) != EXIT_HELD) {
+    result.add({"golden timeline", Verdict::error, "it could not be written", path, {}});
   }
+  result.rewrite.reset();
 }
 
-Report check_one(const Scenario& scenario, const std::string& file, bool update) {
-  Report report;
-  try {
-    const Timeline timeline = simulate(scenario);
-    const std::vector<Judgement> judgements = judge(scenario, timeline);
-    for (const Judgement& judgement : judgements) {
-      if (!judgement.held) report.fail(EXIT_NOT_HELD, failure_text(judgement, file));
-    }
-    check_golden(report, file, timeline_json(timeline, judgements), update);
-  } catch (const std::exception& error) {
-    report.fail(EXIT_INTERNAL, fmt::format("{}: internal error: {}", file, error.what()));
+// Standard output holds text and annotations, or TAP alone.
+int tell(const CheckResult& result, const CheckOptions& options, std::size_t& points) {
+  const std::string annotations = options.github ? check_github(result) : "";
+  if (!options.tap) return write_stdout(check_text(result) + annotations);
+  for (std::string_view rest = annotations; !rest.empty();) {
+    const std::size_t end = rest.find('\n');
+    say(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
   }
-  return report;
+  return write_stdout(check_tap(result, points));
 }
 
-// The first line by two spaces, those that explain it by four.
-std::string indented(std::string_view lines) {
-  std::string out = "  ";
-  for (const char c : lines) {
-    out += c;
-    if (c == '\n') out += "    ";
-  }
-  return out + '\n';
+void sum_up(const Batch& batch, std::size_t held) {
+  using Kind = CheckResult::Kind;
+  const std::size_t bad = batch.count(Kind::bad), stale = batch.count(Kind::stale_golden);
+  std::string out = fmt::format("{} of {} held", held, plural(batch.count(Kind::scenario) + bad, "scenario"));
+  if (bad > 0) out += fmt::format(", {} bad", bad);
+  if (stale > 0) out += ", " + plural(stale, "golden timeline") + " of no scenario";
+  say(out);
 }
 
-std::string report_text(const Report& report, const Scenario& scenario, const std::string& file) {
-  const std::string name = printable(scenario.name.empty() ? file : scenario.name);
-  if (report.failures.empty()) {
-    return fmt::format("ok {} ({}{})\n", name, plural(scenario.expect.size(), "expectation"), report.golden);
+int judge_and_tell(Batch& batch, const CheckOptions& options) {
+  int status = options.tap ? write_stdout(TAP_HEADER) : EXIT_HELD;
+  std::size_t held = 0, points = 0;
+  {
+    Progress progress("check " + plural(batch.count(CheckResult::Kind::scenario), "scenario"),
+                      batch.duration());
+    const auto work = [&](std::size_t number) { judge_one(batch, number, options.update, progress); };
+    in_order(batch.results.size(), options.jobs, work, [&](std::size_t number) {
+      CheckResult& result = batch.results[number];
+      write_golden(result);
+      held += result.status == EXIT_HELD ? 1 : 0;
+      status = std::max({status, result.status, tell(result, options, points)});
+    });
   }
-  std::string out = "FAILED " + name + '\n';
-  for (const std::string& failure : report.failures) out += indented(failure);
-  return out;
+  if (options.tap) status = std::max(status, write_stdout(check_tap_plan(points)));
+  if (!options.junit.empty())
+    status = std::max(status, write_file(options.junit, check_junit(batch.results)));
+  sum_up(batch, held);
+  return status;
 }
 
 bool continuous_integration() {
@@ -153,48 +197,70 @@ int command_check(const CheckOptions& options) {
         "at them");
     return EXIT_BAD_INPUT;
   }
-  int status = EXIT_HELD;
-  const std::vector<std::string> files = expand(options.paths, status);
-  // A bad file is told first and does not keep the others from being judged, but nothing is rewritten beside
-  // it.
-  std::vector<std::pair<std::string, Scenario>> good;
-  for (const std::string& file : files) {
-    std::optional<Scenario> scenario = load_and_tell(file, {});
-    if (scenario) good.emplace_back(file, std::move(*scenario));
+  Batch batch;
+  for (const std::string& path : options.paths) batch.add(path);
+  if (const auto problem = output_problem("--junit", options.junit, batch.files())) {
+    say("halfopen: " + *problem);
+    return EXIT_BAD_INPUT;
   }
-  if (good.size() < files.size()) status = EXIT_BAD_INPUT;
-  if (options.update && status != EXIT_HELD) return status;
-  std::size_t held = 0;
-  for (const auto& [file, scenario] : good) {
-    const Report report = check_one(scenario, file, options.update);
-    held += report.status == EXIT_HELD ? 1 : 0;
-    status = std::max({status, report.status, write_stdout(report_text(report, scenario, file))});
-  }
-  say(fmt::format("{} of {} held{}", held, plural(files.size(), "scenario"),
-                  good.size() < files.size() ? fmt::format(", {} bad", files.size() - good.size()) : ""));
-  return status;
+  // A bad file does not keep the others from being judged, but nothing is rewritten beside it.
+  if (options.update && batch.count(CheckResult::Kind::bad) > 0) return EXIT_BAD_INPUT;
+  return judge_and_tell(batch, options);
+}
+
+struct CheckWords {
+  CheckOptions options;
+  std::string jobs;
+};
+
+void add_check_renderings(CLI::App& check, CheckOptions& options) {
+  check
+      .add_option("--junit", options.junit,
+                  broken("Also write JUnit XML to this file, which appears whole or not at all: a suite a "
+                         "scenario, a test case an expectation, no times. Default: none"))
+      ->type_name("FILE");
+  check.add_flag("--tap", options.tap,
+                 broken("TAP version 14 on standard output instead of the text. Default: off"));
+  check.add_flag("--github", options.github,
+                 broken("Also print GitHub annotations (::error file=...), to standard error with --tap. "
+                        "Default: off"));
 }
 
 }  // namespace
 
 void add_check(CLI::App& app, Chosen& chosen) {
-  const auto options = std::make_shared<CheckOptions>();
+  const auto words = std::make_shared<CheckWords>();
+  CheckOptions& options = words->options;
   CLI::App* check =
       add_command(app, "check",
                   "Run scenarios and judge their expectations. Where X.timeline.json is beside X.json, "
-                  "the timeline must be those bytes too, meta.version left out.",
+                  "the timeline must be those bytes too, meta.version left out. Exits with 1 if anything has "
+                  "not held, with 2 if a file is bad; the others are judged all the same.",
                   "  halfopen check scenarios/\n"
+                  "  halfopen check --junit report.xml --github scenarios/\n"
                   "  halfopen check --update scenarios/brownout-one-of-four.json");
   check
       ->add_option(
-          "PATH", options->paths,
-          broken("Scenarios, and directories of them: their *.json by name, without *.timeline.json"))
+          "PATH", options.paths,
+          broken("Scenarios, and directories of them: their *.json by name, without *.timeline.json, "
+                 "which must have a scenario there. Folders in a directory are not entered"))
       ->required();
+  check
+      ->add_option("--jobs", words->jobs,
+                   broken("Scenarios that run at once, 1 to 1024; what is printed does not depend on it. "
+                          "Default: the number of processors"))
+      ->type_name("N");
+  add_check_renderings(*check, options);
   check->add_flag(
-      "--update", options->update,
-      broken("Write the golden timelines instead of comparing them, also those that are missing; refused "
-             "where the environment variable CI is set. Default: off"));
-  check->callback([options, &chosen] { chosen = [options] { return command_check(*options); }; });
+      "--update", options.update,
+      broken("Write the golden timelines instead of comparing them, also those that are missing, and delete "
+             "none; refused where the environment variable CI is set. Default: off"));
+  check->callback([words, &chosen] {
+    if (words->options.junit == "-") throw CLI::ValidationError("--junit", "'-' is no file to write to");
+    const bool said = !words->jobs.empty();
+    words->options.jobs = said ? whole_of("--jobs", words->jobs, 1, 1024) : processors();
+    chosen = [words] { return command_check(words->options); };
+  });
 }
 
 }  // namespace halfopen::sim

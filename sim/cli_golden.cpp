@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "sim/utf8.hpp"
 #include "sim/writer_json.hpp"
@@ -33,23 +35,36 @@ std::string excerpt(std::string_view line, std::size_t at) {
 }  // namespace
 
 std::string golden_path(const std::string& scenario_path) {
-  constexpr std::string_view EXTENSION = ".json";
-  std::string stem = scenario_path;
-  if (stem.ends_with(EXTENSION)) stem.resize(stem.size() - EXTENSION.size());
-  return stem + std::string(GOLDEN_SUFFIX);
+  std::string_view stem = scenario_path;
+  for (const std::string_view extension : SCENARIO_EXTENSIONS) {
+    if (!stem.ends_with(extension)) continue;
+    stem.remove_suffix(extension.size());
+    break;
+  }
+  return std::string(stem).append(GOLDEN_SUFFIX);
 }
 
-std::string golden_difference(const std::string& path, std::string_view golden, std::string_view now) {
+bool is_stale_golden(const std::string& path) {
+  const std::string stem = path.substr(0, path.size() - GOLDEN_SUFFIX.size());
+  return std::none_of(SCENARIO_EXTENSIONS.begin(), SCENARIO_EXTENSIONS.end(),
+                      [&stem](std::string_view extension) {
+                        std::error_code error;
+                        return std::filesystem::exists(stem + std::string(extension), error);
+                      });
+}
+
+std::optional<GoldenDifference> golden_difference(std::string_view golden, std::string_view now) {
   const std::string expected = without_version(golden), got = without_version(now);
-  if (expected == got) return "";
+  if (expected == got) return std::nullopt;
   std::string_view left = expected, right = got;
-  for (std::size_t number = 1;; ++number) {
+  for (std::uint32_t number = 1;; ++number) {
     const bool ended = left.empty() || right.empty();
     const std::string_view a = next_line(left), b = next_line(right);
     if (a == b && !ended) continue;
     const std::size_t at = common_prefix(a, b);
-    return fmt::format("{}:{}:{}: the golden timeline differs first here\ngolden {}\nnow    {}", path, number,
-                       at + 1, excerpt(a, at), excerpt(b, at));
+    return GoldenDifference{number, static_cast<std::uint32_t>(at + 1),
+                            fmt::format("the golden timeline differs first here\ngolden {}\nnow    {}",
+                                        excerpt(a, at), excerpt(b, at))};
   }
 }
 

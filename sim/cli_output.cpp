@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -13,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -29,7 +32,17 @@ namespace fs = std::filesystem;
 std::array<char, 4096> temporary_name;
 volatile std::sig_atomic_t temporary_exists = 0;
 
+// A status line is on the terminal now. `line_lock` keeps writers from writing into it.
+volatile std::sig_atomic_t status_shown = 0;
+std::mutex line_lock;
+constexpr std::string_view TAKE_LINE_BACK = "\r\x1b[K";
+
+constexpr std::array INTERRUPTS = {SIGINT, SIGTERM, SIGHUP};
+
 extern "C" void leave_on_signal(int signal) {
+  if (status_shown != 0 && ::write(STDERR_FILENO, TAKE_LINE_BACK.data(), TAKE_LINE_BACK.size()) < 0) {
+    // The terminal is gone, and its line with it.
+  }
   if (temporary_exists != 0) ::unlink(temporary_name.data());
   ::_exit(128 + signal);  // 130 for an interrupt, as shells have it
 }
@@ -42,6 +55,13 @@ bool write_all(int fd, std::string_view text) {
     text.remove_prefix(static_cast<std::size_t>(written));
   }
   return true;
+}
+
+// With the lock held.
+void take_line_back() {
+  if (status_shown == 0) return;
+  status_shown = 0;
+  write_all(STDERR_FILENO, TAKE_LINE_BACK);
 }
 
 std::string reason() { return std::generic_category().message(errno); }
@@ -61,6 +81,7 @@ class Temporary {
       return;
     }
     std::memcpy(temporary_name.data(), pattern.c_str(), pattern.size() + 1);
+    const InterruptsBlocked between_making_it_and_knowing_it;
     fd_ = ::mkstemp(temporary_name.data());
     temporary_exists = fd_ >= 0 ? 1 : 0;
   }
@@ -133,22 +154,63 @@ void prepare_process() {
     if (::open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) < 0) return;
   }
   std::signal(SIGPIPE, SIG_IGN);
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : INTERRUPTS) {
     // Whoever starts us with a signal ignored (nohup, a shell's background) wants it so.
     if (std::signal(signal, leave_on_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
   }
 }
 
+InterruptsBlocked::InterruptsBlocked() {
+  sigset_t interrupts;
+  sigemptyset(&interrupts);
+  for (const int signal : INTERRUPTS) sigaddset(&interrupts, signal);
+  pthread_sigmask(SIG_BLOCK, &interrupts, &before_);
+}
+
+InterruptsBlocked::~InterruptsBlocked() {
+  const int error = errno;  // a caller may yet want to say what went wrong
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  errno = error;
+}
+
+void show_status_line(std::string_view line) {
+  const std::lock_guard lock(line_lock);
+  status_shown = 1;
+  write_all(STDERR_FILENO, std::string(TAKE_LINE_BACK).append(line));
+}
+
+void clear_status_line() {
+  const std::lock_guard lock(line_lock);
+  take_line_back();
+}
+
+std::size_t status_line_width() {
+  const char* term = std::getenv("TERM");
+  if (term == nullptr || std::string_view(term) == "dumb" || ::isatty(STDERR_FILENO) != 1) return 0;
+  winsize size{};
+  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return (known ? std::min<std::size_t>(size.ws_col, PAGE_WIDTH) : PAGE_WIDTH) - 1;  // room for the cursor
+}
+
 void say(std::string_view text) {
   std::string line(text);
   line += '\n';
+  const std::lock_guard lock(line_lock);
+  take_line_back();
   write_all(STDERR_FILENO, line);  // nobody is left to tell if this fails
 }
 
 int write_stdout(std::string_view text) {
   static bool reader_left = false;
-  if (reader_left || write_all(STDOUT_FILENO, text)) return EXIT_HELD;
-  reader_left = errno == EPIPE;
+  int error = 0;
+  {
+    const std::lock_guard lock(line_lock);
+    take_line_back();
+    if (reader_left || write_all(STDOUT_FILENO, text)) return EXIT_HELD;
+    error = errno;
+  }
+  reader_left = error == EPIPE;
+  errno = error;
   return reader_left ? EXIT_HELD : cannot_write("standard output");
 }
 
@@ -170,6 +232,19 @@ std::optional<std::string> why_not_writable(const std::string& path) {
   const std::string directory = parent.empty() ? "." : parent.string();
   if (::access(directory.c_str(), W_OK | X_OK) == 0) return std::nullopt;
   return fmt::format("can't write to {}: {}: {}", path, directory, reason());
+}
+
+std::optional<std::string> output_problem(std::string_view option, const std::string& output,
+                                          const std::vector<std::string>& inputs) {
+  if (output.empty() || output == "-") return std::nullopt;
+  if (is_special(output)) return why_not_writable(output);
+  std::error_code error;
+  const fs::path target = fs::weakly_canonical(output, error);
+  for (const std::string& input : inputs) {
+    if (!fs::equivalent(input, output, error) && fs::weakly_canonical(input, error) != target) continue;
+    return fmt::format("{} {} would overwrite {}; name another file", option, output, input);
+  }
+  return why_not_writable(output);
 }
 
 bool stdout_wants_colour() {

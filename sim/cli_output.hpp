@@ -2,18 +2,33 @@
 // standard error.
 #pragma once
 
+#include <csignal>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/text_layout.hpp"
 
 namespace halfopen::sim {
 
 // Once, before anything is opened: closed standard streams are occupied, so that no file of ours takes their
-// place; a reader that leaves becomes an error code instead of a signal; an interrupt leaves no half-written
-// file.
+// place; a reader that leaves becomes an error code instead of a signal; an interrupt (128 + its number is
+// the exit status) leaves no half-written file.
 void prepare_process();
+
+// While one of these lives, this thread takes no interrupt, nor does any thread started by it. Every thread
+// but the first must be started so: the handler then runs between two steps of the thread that writes files.
+class InterruptsBlocked {
+ public:
+  InterruptsBlocked();
+  ~InterruptsBlocked();
+  InterruptsBlocked(const InterruptsBlocked&) = delete;
+  InterruptsBlocked& operator=(const InterruptsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 // A sentence to standard error, with a line end.
 void say(std::string_view text);
@@ -22,12 +37,26 @@ void say(std::string_view text);
 // error, and what follows is dropped.
 int write_stdout(std::string_view text);
 
+// One line at the end of standard error, for a terminal: shown in place of the one before it, and taken away
+// before anything else is written and by an interrupt. From any thread. `line` must fit the terminal.
+void show_status_line(std::string_view line);
+void clear_status_line();
+
+// How wide a status line may be; 0 where standard error is no terminal, or one that can't take a line back.
+std::size_t status_line_width();
+
 // Replaces the file in one step: everything goes to a temporary file beside it, which is then renamed. A
-// target that is no regular file (a pipe, /dev/null) is written to directly. Exit status as above.
+// target that is no regular file (a pipe, /dev/null) is written to directly. Exit status as above. From the
+// first thread only.
 int write_file(const std::string& path, std::string_view text);
 
 // Why `path` can't be written to, asked before a long run instead of after it.
 std::optional<std::string> why_not_writable(const std::string& path);
+
+// The same for the output of a command that reads `inputs`, none of which it may overwrite. Empty or "-" is
+// standard output.
+std::optional<std::string> output_problem(std::string_view option, const std::string& output,
+                                          const std::vector<std::string>& inputs);
 
 // Colour only for a terminal that has some, and only while NO_COLOR is unset or empty.
 bool stdout_wants_colour();

@@ -2,17 +2,16 @@
 #include <fmt/core.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "sim/cli.hpp"
 #include "sim/cli_load.hpp"
 #include "sim/cli_output.hpp"
+#include "sim/cli_progress.hpp"
 #include "sim/cli_words.hpp"
 #include "sim/expectations.hpp"
 #include "sim/simulation.hpp"
@@ -50,8 +49,9 @@ TextStyle style_of(const RunOptions& options) {
   return style;
 }
 
-std::string account(const Scenario& scenario, const std::string& file, const RunOptions& options) {
-  const Timeline timeline = simulate(scenario);
+std::string account(const Scenario& scenario, const std::string& file, const RunOptions& options,
+                    const RunHooks& hooks) {
+  const Timeline timeline = simulate(scenario, hooks);
   const std::vector<Judgement> judgements = judge(scenario, timeline);
   switch (options.format) {
     case Format::text: return timeline_text(timeline, judgements, file, style_of(options));
@@ -61,30 +61,25 @@ std::string account(const Scenario& scenario, const std::string& file, const Run
   return "";
 }
 
-// Asked before anything runs: minutes of simulation must not end at a misspelt folder, nor in the scenario
-// itself.
-std::optional<std::string> output_problem(const RunOptions& options) {
-  if (to_stdout(options)) return std::nullopt;
-  for (const std::string& file : options.files) {
-    std::error_code error;
-    if (std::filesystem::equivalent(file, options.output, error)) {
-      return fmt::format("-o {} would overwrite the scenario; name another file", options.output);
-    }
-  }
-  return why_not_writable(options.output);
-}
-
 int command_run(const RunOptions& options) {
-  if (const auto problem = output_problem(options)) {
+  // Asked before anything runs: minutes of simulation must not end at a misspelt folder.
+  if (const auto problem = output_problem("-o", options.output, options.files)) {
     say("halfopen: " + *problem);
     return EXIT_BAD_INPUT;
   }
   const auto scenarios = load_all(options.files, options.load);
   if (!scenarios) return EXIT_BAD_INPUT;
   std::string out;
+  std::vector<Nanos> durations;
+  for (const Scenario& scenario : *scenarios) durations.push_back(scenario.duration);
+  Progress progress("run " + some_files(options.files), total_duration(durations));
   for (std::size_t i = 0; i < scenarios->size(); ++i) {
+    const Scenario& scenario = (*scenarios)[i];
     if (i > 0 && options.format == Format::text) out += '\n';
-    out += account((*scenarios)[i], options.files[i], options);
+    {
+      Progress::Run run(progress, scenario.duration);
+      out += account(scenario, options.files[i], options, {nullptr, run.reached()});
+    }
     if (!to_stdout(options)) continue;
     if (const int status = write_stdout(out); status != EXIT_HELD) return status;
     out.clear();
