@@ -42,6 +42,7 @@ constexpr AddCommand COMMANDS[] = {
     add_validate,
     add_sweep,
     add_step,
+    add_run, add_check, add_diff, add_validate, add_step,
 };
 
 // ---- help -------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/cli.hpp"
@@ -21,6 +22,8 @@ enum class Verdict : std::uint8_t {
   error,    // it could not be judged: a bad file, a defect of ours
   skipped,  // there is nothing to judge
 };
+
+inline constexpr std::string_view THE_FILE = "the file";  // the case of a mistake that is about all of it
 
 struct CheckCase {
   std::string name;  // "exactly 1 endpoint_ejected of 10.0.0.1:8080", "golden timeline"

@@ -1,7 +1,7 @@
 // `check --github`: annotations that GitHub shows beside the lines of a change.
 #include <fmt/core.h>
 
-#include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 #include "sim/cli_check.hpp"
@@ -27,7 +27,9 @@ std::string escaped(std::string_view text, bool property) {
 
 std::string annotation(std::string_view level, const std::string& file, const SourcePlace& place,
                        const std::string& title, const std::string& message) {
-  std::string out = fmt::format("::{} file={}", level, escaped(file, true));
+  // Relative to the root of the repository, as GitHub wants it, if that is where it was checked from.
+  const std::string path = std::filesystem::path(file).lexically_normal().string();
+  std::string out = fmt::format("::{} file={}", level, escaped(path, true));
   if (place.line > 0) out += fmt::format(",line={},col={}", place.line, place.column);
   return out + fmt::format(",title={}::{}\n", escaped(title, true), escaped(message, false));
 }
@@ -35,7 +37,8 @@ std::string annotation(std::string_view level, const std::string& file, const So
 const char* level_of(Verdict verdict) { return verdict == Verdict::skipped ? "notice" : "error"; }
 
 std::string message_of(const CheckCase& one) {
-  const bool telling = one.verdict == Verdict::failed;  // its sentence says what it is about
+  const bool telling =
+      one.verdict == Verdict::failed || one.name == THE_FILE;  // the sentence says about what
   return telling ? one.sentence : one.name + ": " + one.sentence;
 }
 

@@ -112,7 +112,7 @@ CheckResult bad_file(const std::string& file, std::vector<Mistake> mistakes) {
   for (const Mistake& mistake : mistakes) {
     if (mistake.warning) continue;
     const std::string what = printable(mistake.what);
-    result.add({mistake.pointer.empty() ? "the file" : printable(mistake.pointer),
+    result.add({mistake.pointer.empty() ? std::string(THE_FILE) : printable(mistake.pointer),
                 Verdict::error,
                 what,
                 mistake.file,
