@@ -39,10 +39,11 @@ using AddCommand = void (*)(CLI::App& app, Chosen& chosen);
 constexpr AddCommand COMMANDS[] = {
     add_run,
     add_check,
-    add_validate,
+    add_diff,
     add_sweep,
+    add_validate,
+    add_init,
     add_step,
-    add_run, add_check, add_diff, add_validate, add_step,
 };
 
 // ---- help -------------------------------------------------------------------------------------------------

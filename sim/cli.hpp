@@ -23,8 +23,9 @@ using Chosen = std::function<int()>;
 void add_run(CLI::App& app, Chosen& chosen);
 void add_check(CLI::App& app, Chosen& chosen);
 void add_diff(CLI::App& app, Chosen& chosen);
-void add_validate(CLI::App& app, Chosen& chosen);
 void add_sweep(CLI::App& app, Chosen& chosen);
+void add_validate(CLI::App& app, Chosen& chosen);
+void add_init(CLI::App& app, Chosen& chosen);
 void add_step(CLI::App& app, Chosen& chosen);
 
 // Everything from the words to the exit status. No exception leaves.

@@ -94,13 +94,28 @@ std::string told(const Json& event, bool name_upstream) {
                      shown_or_nothing(&event["t_ms"]), shown_or_nothing(&event["type"]));
 }
 
+// As written, in lines that end behind commas where they can.
+std::string raw_lines(std::string_view raw) {
+  constexpr std::size_t WIDTH = PAGE_WIDTH - 2;
+  std::string out, line;
+  while (!raw.empty()) {
+    const std::size_t comma = raw.find(','), end = comma == std::string_view::npos ? raw.size() : comma + 1;
+    const std::string piece = printable(raw.substr(0, end));
+    raw.remove_prefix(end);
+    if (!line.empty() && columns_of(line) + columns_of(piece) > WIDTH)
+      out += hanging("  ", std::exchange(line, ""));
+    line += piece;
+  }
+  return out + hanging("  ", line);
+}
+
 std::string one_side(const Side& side, std::size_t number, bool name_upstream) {
   const std::vector<Json>& events = side.timeline.events;
   if (number >= events.size()) return hanging("", side.name + ": no more events");
   const EventPlace& place = side.timeline.places[number];
   std::string out = hanging("", fmt::format("{}, line {}:", side.name, place.line));
   out += hanging("  ", told(events[number], name_upstream));
-  return out + hanging("  ", printable(side.text.substr(place.begin, place.end - place.begin)));
+  return out + raw_lines(side.text.substr(place.begin, place.end - place.begin));
 }
 
 std::string members_that_differ(const Json& a, const Json& b) {
