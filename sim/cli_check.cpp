@@ -210,7 +210,7 @@ int command_check(const CheckOptions& options) {
 
 struct CheckWords {
   CheckOptions options;
-  std::string jobs;
+  std::optional<std::string> jobs;
 };
 
 void add_check_renderings(CLI::App& check, CheckOptions& options) {
@@ -257,8 +257,7 @@ void add_check(CLI::App& app, Chosen& chosen) {
              "none; refused where the environment variable CI is set. Default: off"));
   check->callback([words, &chosen] {
     if (words->options.junit == "-") throw CLI::ValidationError("--junit", "'-' is no file to write to");
-    const bool said = !words->jobs.empty();
-    words->options.jobs = said ? whole_of("--jobs", words->jobs, 1, 1024) : processors();
+    words->options.jobs = words->jobs ? whole_of("--jobs", *words->jobs, 1, 1024) : processors();
     chosen = [words] { return command_check(words->options); };
   });
 }

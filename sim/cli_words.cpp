@@ -57,7 +57,7 @@ std::pair<std::string, std::string> setting_of(const std::string& text) {
 
 LoadOptions LoadWords::options() const {
   LoadOptions out;
-  if (!seed.empty()) out.seed = seed_of(seed);
+  if (seed) out.seed = seed_of(*seed);
   for (const std::string& set : sets) out.sets.push_back(setting_of(set));
   return out;
 }

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,7 +42,7 @@ std::pair<std::string, std::string> setting_of(const std::string& text);
 // --seed and --set, which every command has that runs scenarios in other ways than they are written. `words`
 // must live as long as the callback of the command.
 struct LoadWords {
-  std::string seed;
+  std::optional<std::string> seed;
   std::vector<std::string> sets;
 
   LoadOptions options() const;  // in the callback. Throws CLI::ValidationError.
