@@ -51,9 +51,9 @@ constexpr AddCommand COMMANDS[] = {
 constexpr std::string_view FOOTER =
     "Data goes to standard output or -o, talk to standard error. Colour only on a\n"
     "terminal, and only while NO_COLOR is unset.\n\n"
-    "Exit status: 0 held, 1 an expectation or golden timeline did not, 2 usage or a\n"
-    "bad file, 3 an internal error, 130 interrupted; over several files the highest\n"
-    "of 3, 2, 1, 0.";
+    "Exit status: 0 held, 1 an expectation or golden timeline did not or timelines\n"
+    "differ, 2 usage or a bad file, 3 an internal error, 130 interrupted (143\n"
+    "terminated); over several files the highest of 3, 2, 1, 0.";
 
 // The help of the program holds that of every command, so that one call tells everything.
 std::string whole_help(const CLI::App& app) {

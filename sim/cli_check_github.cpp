@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "sim/cli_check.hpp"
+#include "sim/utf8.hpp"
 
 namespace halfopen::sim {
 
@@ -50,7 +51,7 @@ std::string check_github(const CheckResult& result) {
     if (!mistake.warning) continue;
     const std::string pointer = mistake.pointer.empty() ? "" : mistake.pointer + ": ";
     out += annotation("warning", mistake.file, {mistake.line, mistake.column}, result.name,
-                      pointer + mistake.what);
+                      printable(pointer + mistake.what));
   }
   for (const CheckCase& one : result.cases) {
     if (one.verdict == Verdict::held) continue;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -33,14 +34,15 @@ std::array<char, 4096> temporary_name;
 volatile std::sig_atomic_t temporary_exists = 0;
 
 // A status line is on the terminal now. `line_lock` keeps writers from writing into it.
-volatile std::sig_atomic_t status_shown = 0;
+std::atomic<bool> status_shown = false;
+static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler may read it
 std::mutex line_lock;
 constexpr std::string_view TAKE_LINE_BACK = "\r\x1b[K";
 
 constexpr std::array INTERRUPTS = {SIGINT, SIGTERM, SIGHUP};
 
 extern "C" void leave_on_signal(int signal) {
-  if (status_shown != 0 && ::write(STDERR_FILENO, TAKE_LINE_BACK.data(), TAKE_LINE_BACK.size()) < 0) {
+  if (status_shown && ::write(STDERR_FILENO, TAKE_LINE_BACK.data(), TAKE_LINE_BACK.size()) < 0) {
     // The terminal is gone, and its line with it.
   }
   if (temporary_exists != 0) ::unlink(temporary_name.data());
@@ -59,9 +61,7 @@ bool write_all(int fd, std::string_view text) {
 
 // With the lock held.
 void take_line_back() {
-  if (status_shown == 0) return;
-  status_shown = 0;
-  write_all(STDERR_FILENO, TAKE_LINE_BACK);
+  if (status_shown.exchange(false)) write_all(STDERR_FILENO, TAKE_LINE_BACK);
 }
 
 std::string reason() { return std::generic_category().message(errno); }
@@ -175,7 +175,7 @@ InterruptsBlocked::~InterruptsBlocked() {
 
 void show_status_line(std::string_view line) {
   const std::lock_guard lock(line_lock);
-  status_shown = 1;
+  status_shown = true;
   write_all(STDERR_FILENO, std::string(TAKE_LINE_BACK).append(line));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -42,7 +43,8 @@ class Workers {
 
   void wait_for(std::size_t number) {
     std::unique_lock lock(lock_);
-    one_done_.wait(lock, [this, number] { return done_[number]; });
+    one_done_.wait(lock, [this, number] { return done_[number] || failure_; });
+    if (!done_[number]) std::rethrow_exception(failure_);
   }
 
  private:
@@ -51,17 +53,32 @@ class Workers {
     while (next_ < done_.size()) {
       const std::size_t number = next_++;
       lock.unlock();
-      work_(number);
+      const std::exception_ptr failure = failure_of(number);
       lock.lock();
-      done_[number] = true;
+      if (failure) {
+        failure_ = failure;
+        next_ = done_.size();
+      } else {
+        done_[number] = true;
+      }
       one_done_.notify_one();
     }
+  }
+
+  std::exception_ptr failure_of(std::size_t number) const noexcept {
+    try {
+      work_(number);
+    } catch (...) {
+      return std::current_exception();
+    }
+    return nullptr;
   }
 
   const std::function<void(std::size_t)>& work_;
   std::mutex lock_;
   std::condition_variable one_done_;
   std::vector<bool> done_;
+  std::exception_ptr failure_;
   std::size_t next_ = 0;
   std::vector<std::thread> threads_;
 };

@@ -10,8 +10,8 @@ namespace halfopen::sim {
 std::size_t processors() noexcept;
 
 // Calls work(i) for each i < count on `jobs` threads, and take(i) in order of i on this thread, each as soon
-// as its turn has come and its work is done. `work` must not throw; what `take` throws arrives once all
-// threads have ended.
+// as its turn has come and its work is done. What either throws ends it: no more is begun, and it arrives
+// here once all threads have ended.
 void in_order(std::size_t count, std::size_t jobs, const std::function<void(std::size_t)>& work,
               const std::function<void(std::size_t)>& take);
 
