@@ -39,6 +39,7 @@ using AddCommand = void (*)(CLI::App& app, Chosen& chosen);
 constexpr AddCommand COMMANDS[] = {
     add_run,
     add_check,
+    add_explain,
     add_diff,
     add_sweep,
     add_validate,

@@ -18,12 +18,13 @@
 #include "sim/writer_json.hpp"
 #include "sim/writer_jsonl.hpp"
 #include "sim/writer_text.hpp"
+#include "sim/writer_trace.hpp"
 
 namespace halfopen::sim {
 
 namespace {
 
-enum class Format : std::uint8_t { text, json, jsonl };
+enum class Format : std::uint8_t { text, json, jsonl, trace };
 
 struct RunOptions {
   std::vector<std::string> files;
@@ -31,11 +32,13 @@ struct RunOptions {
   std::string output;  // empty or "-": standard output
   LoadOptions load;
   bool ascii = false;
-  bool all = false;  // events and endpoints without a limit
+  bool all = false;                                       // events and endpoints without a limit
+  std::uint64_t trace_requests = DEFAULT_TRACE_REQUESTS;  // written at most
 };
 
 Format format_of(const std::string& name) {
   if (name == "json") return Format::json;
+  if (name == "trace") return Format::trace;
   return name == "jsonl" ? Format::jsonl : Format::text;
 }
 
@@ -49,19 +52,32 @@ TextStyle style_of(const RunOptions& options) {
   return style;
 }
 
+std::string trace(const Scenario& scenario, const RunOptions& options, RunHooks hooks) {
+  TraceRecorder recorder(options.trace_requests);
+  hooks.observer = &recorder;
+  const Timeline timeline = simulate(scenario, hooks);
+  return timeline_trace(timeline, recorder);
+}
+
 std::string account(const Scenario& scenario, const std::string& file, const RunOptions& options,
                     const RunHooks& hooks) {
+  if (options.format == Format::trace) return trace(scenario, options, hooks);
   const Timeline timeline = simulate(scenario, hooks);
   const std::vector<Judgement> judgements = judge(scenario, timeline);
   switch (options.format) {
     case Format::text: return timeline_text(timeline, judgements, file, style_of(options));
     case Format::json: return timeline_json(timeline, judgements);
     case Format::jsonl: return timeline_jsonl(timeline, judgements);
+    case Format::trace: break;
   }
   return "";
 }
 
 int command_run(const RunOptions& options) {
+  if (options.format == Format::trace && options.files.size() > 1) {
+    say("halfopen: a trace is one document of one run; give one scenario at a time");
+    return EXIT_BAD_INPUT;
+  }
   // Asked before anything runs: minutes of simulation must not end at a misspelt folder.
   if (const auto problem = output_problem("-o", options.output, options.files)) {
     say("halfopen: " + *problem);
@@ -89,7 +105,7 @@ int command_run(const RunOptions& options) {
 
 struct RunWords {
   RunOptions options;
-  std::string format = "text";
+  std::string format = "text", trace_requests;
   LoadWords load;
 };
 
@@ -109,18 +125,26 @@ void add_run(CLI::App& app, Chosen& chosen) {
       ->required();
   run->add_option(
          "--format", words->format,
-         broken("text (for people, 80 columns), json (halfopen.timeline/1, one document a scenario) or jsonl "
-                "(one object a line). Default: text"))
-      ->check(one_of({"text", "json", "jsonl"}))
+         broken("text (for people, 80 columns), json (halfopen.timeline/1, one document a scenario), jsonl (one "
+                "object a line) or trace (Chrome trace events of one scenario: drop the file into "
+                "ui.perfetto.dev). Default: text"))
+      ->check(one_of({"text", "json", "jsonl", "trace"}))
       ->type_name("FORMAT");
   add_load_options(*run, words->load);
   add_output_option(*run, options.output);
   run->add_flag("--ascii", options.ascii, broken("Draw with ASCII characters only. Default: off"));
   run->add_flag("--all", options.all,
                 broken("Show every event and endpoint in the text. Default: 40 events, 24 endpoints"));
+  run->add_option("--trace-requests", words->trace_requests,
+                  broken("Requests in a trace at most; of more, every n-th. All else is always complete. "
+                         "Default: 20000"))
+      ->type_name("N");
   run->callback([words, &chosen] {
     words->options.format = format_of(words->format);
     words->options.load = words->load.options();
+    if (!words->trace_requests.empty()) {
+      words->options.trace_requests = whole_of("--trace-requests", words->trace_requests, 0, UINT64_MAX);
+    }
     chosen = [words] { return command_run(words->options); };
   });
 }

@@ -11,6 +11,7 @@
 
 #include "sim/json_source.hpp"
 #include "sim/scenario.hpp"
+#include "sim/spelling.hpp"
 
 namespace halfopen::sim {
 
@@ -83,10 +84,6 @@ class Fields {
 
 // A few characters of a value for a message: the value if it is short, its kind if it is a list or an object.
 std::string shown(const Json& value);
-
-// The candidate with the least edit distance, if it is near enough to be a slip; otherwise empty.
-std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates);
-std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates);
 
 // Whether a number has no fractional part and lies in [min, max].
 bool whole_number(const Json& value, std::uint64_t min, std::uint64_t max, std::uint64_t& out);
