@@ -37,6 +37,16 @@ class LatencyHistogram {
     total_ += other.total_;
   }
 
+  // Takes away what an earlier state of this same histogram held.
+  void subtract(const LatencyHistogram& earlier) {
+    total_ -= earlier.total_;
+    for (std::size_t part = 0; part < earlier.counts_.size(); ++part) counts_[part] -= earlier.counts_[part];
+    lowest_ = NONE;
+    for (std::size_t part = counts_.size(); part-- > 0;) {
+      if (counts_[part] != 0) lowest_ = part;
+    }
+  }
+
   void clear() {
     if (total_ != 0) std::fill(counts_.begin() + static_cast<std::ptrdiff_t>(lowest_), counts_.end(), 0);
     lowest_ = NONE;

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "sim/metrics.hpp"
+
 namespace halfopen::sim {
 namespace {
 
@@ -41,6 +43,8 @@ Recorder::Recorder(const Scenario& scenario, const VirtualClock& clock)
   timeline_.duration = scenario.duration;
   timeline_.sample = scenario.sample;
   name_faults();
+  plan_marks();
+  set_stop();
 }
 
 std::uint32_t Recorder::upstream(const std::string& name) {
@@ -131,8 +135,12 @@ void Recorder::name_faults() {
     for (std::uint32_t n = 0; n < model.faults.size(); ++n) {
       const Fault& fault = model.faults[n];
       fault_lanes_[{server, n}] = static_cast<std::uint32_t>(timeline_.faults.size());
-      timeline_.faults.push_back(
-          {model.name, fault.number, FAULT_NAMES[fault.kind.index()], fault.scope, {}});
+      timeline_.faults.push_back({model.name,
+                                  fault.number,
+                                  FAULT_NAMES[fault.kind.index()],
+                                  fault.scope,
+                                  {},
+                                  is_failing_fault(fault)});
       if (!moves_by_itself(fault.kind)) fault_active(server, n, fault.from, fault.to);
     }
   }
@@ -142,11 +150,20 @@ void Recorder::name_faults() {
 void Recorder::watch(std::uint32_t lane) {
   const auto server = servers_.find(timeline_.lanes[lane].endpoint);
   if (server == servers_.end()) return;
-  for (const Fault& fault : scenario_.servers[server->second].faults) {
+  const auto& faults = scenario_.servers[server->second].faults;
+  for (std::uint32_t n = 0; n < faults.size(); ++n) {
+    const Fault& fault = faults[n];
     const Nanos to = std::min(fault.to, scenario_.duration);
     if (!is_failing_fault(fault) || fault.from >= to) continue;
     watches_[lane].push_back(static_cast<std::uint32_t>(timeline_.detections.size()));
-    timeline_.detections.push_back({lane, fault.from, to, fault.to <= scenario_.duration, {}, 0, 0});
+    timeline_.detections.push_back({lane,
+                                    fault.from,
+                                    to,
+                                    fault.to < scenario_.duration,
+                                    {},
+                                    0,
+                                    0,
+                                    fault_lanes_.at({server->second, n})});
     lanes_now_[lane].watched = true;
   }
 }
@@ -190,9 +207,14 @@ void Recorder::fault_active_anew(std::uint32_t server, std::uint32_t fault, Nano
 }
 
 void Recorder::roll() {
-  while (t_ >= bin_end_) {
-    close_bin();
-    bin_end_ += scenario_.sample;
+  while (t_ >= stop_) {
+    if (stop_ < bin_end_) {
+      take_mark(timeline_.marks[marks_taken_++]);
+    } else {
+      close_bin();
+      bin_end_ += scenario_.sample;
+    }
+    set_stop();
   }
 }
 
@@ -217,6 +239,12 @@ void Recorder::close_bin() {
     lane.total_failures += lanes_now_[i].failures;
     lanes_now_[i].attempts = lanes_now_[i].failures = 0;
   }
+  summary_.requests += bin_.requests;
+  summary_.ok += bin_.ok;
+  summary_.failed += bin_.failed;
+  summary_.fast_failed += bin_.fast_failed;
+  summary_.retries += bin_.retried;
+  summary_.fail_open_picks += bin_.fail_open_picks;
   bin_ = {};
   ++bin_index_;
 }
@@ -239,18 +267,7 @@ void Recorder::close_lanes() {
 }
 
 void Recorder::sum_up() {
-  const Series& series = timeline_.series;
-  const auto sum = [](const std::vector<std::uint64_t>& column) {
-    std::uint64_t total = 0;
-    for (const std::uint64_t value : column) total += value;
-    return total;
-  };
-  summary_.requests = sum(series.requests);
-  summary_.ok = sum(series.ok);
-  summary_.failed = sum(series.failed);
-  summary_.fast_failed = sum(series.fast_failed);
-  summary_.retries = sum(series.retried);
-  summary_.fail_open_picks = sum(series.fail_open_picks);
+  if (late_reports_) summary_.late_reports_ignored = late_reports_();
   summary_.unfinished = in_flight_;
   for (const EndpointLane& lane : timeline_.lanes) {
     summary_.attempts += lane.total_attempts;
@@ -264,12 +281,7 @@ void Recorder::sum_up() {
     }
   }
   summary_.breaker_open_ms = static_cast<double>(open) / 1e6;
-  const std::uint64_t judged = summary_.ok + summary_.failed;
-  if (judged > 0) summary_.success_ratio = static_cast<double>(summary_.ok) / static_cast<double>(judged);
-  if (summary_.admitted > 0) {
-    summary_.attempts_per_request =
-        static_cast<double>(summary_.attempts) / static_cast<double>(summary_.admitted);
-  }
+  fill_ratios(summary_);
   summary_.latency_p50_ms = latency_.quantile_ms(0.50);
   summary_.latency_p95_ms = latency_.quantile_ms(0.95);
   summary_.latency_p99_ms = latency_.quantile_ms(0.99);
@@ -284,6 +296,7 @@ Timeline Recorder::finish() {
   while (samples_ < bin_index_) sample();
   close_lanes();
   sum_up();
+  while (marks_taken_ < timeline_.marks.size()) take_mark(timeline_.marks[marks_taken_++]);
   timeline_.summary = summary_;
   return std::move(timeline_);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -29,7 +30,7 @@ class Recorder final : public EventSink {
   // Every record below carries a time that never goes back.
   void at(Nanos t) {
     t_ = t;
-    if (t >= bin_end_) roll();
+    if (t >= stop_) roll();
   }
 
   void request() {
@@ -71,7 +72,8 @@ class Recorder final : public EventSink {
     ++summary_.abandoned;
     --in_flight_;
   }
-  void late_reports_ignored(std::uint64_t count) { summary_.late_reports_ignored = count; }
+  // Core counts them: asked at the end, and at each mark.
+  void late_reports_from(std::function<std::uint64_t()> count) { late_reports_ = std::move(count); }
 
   // Lanes are numbered by first appearance over all generations.
   std::uint32_t upstream(const std::string& name);
@@ -109,8 +111,11 @@ class Recorder final : public EventSink {
     std::optional<Nanos> eligible;
   };
 
-  void roll();  // closes bins up to the one that t_ falls in
+  void roll();  // closes bins up to the one that t_ falls in, and takes the marks until t_
   void close_bin();
+  void plan_marks();
+  void take_mark(CountMark& mark);
+  void set_stop();
   void name_faults();
   void watch(std::uint32_t lane);
   void count_lost(std::uint32_t lane, const Sent& sent);
@@ -125,7 +130,9 @@ class Recorder final : public EventSink {
   Timeline timeline_;
   Summary summary_;
   Nanos t_ = 0, bin_end_ = 0;
-  std::size_t bin_index_ = 0, samples_ = 0;
+  Nanos stop_ = 0;  // the end of the bin or the next mark, whichever comes first
+  std::size_t bin_index_ = 0, samples_ = 0, marks_taken_ = 0;
+  std::function<std::uint64_t()> late_reports_;
   BinCounts bin_;
   LatencyHistogram bin_latency_, latency_;
   std::uint64_t in_flight_ = 0;

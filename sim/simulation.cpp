@@ -15,7 +15,13 @@ class Simulation {
         reached_(hooks.reached),
         world_(scenario, hooks.observer),
         pipeline_(prepared(world_)),
-        probes_(world_) {}
+        probes_(world_) {
+    world_.record.late_reports_from([this] {
+      std::uint64_t ignored = 0;
+      for (const auto& upstream : world_.all_upstreams) ignored += upstream->late_reports_ignored();
+      return ignored;
+    });
+  }
 
   Timeline run() {
     world_.configure(scenario_.upstreams);
@@ -32,9 +38,6 @@ class Simulation {
         pipeline_.arrive();
       }
     }
-    std::uint64_t ignored = 0;
-    for (const auto& upstream : world_.all_upstreams) ignored += upstream->late_reports_ignored();
-    world_.record.late_reports_ignored(ignored);
     return world_.record.finish();
   }
 

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "sim/metrics.hpp"
 #include "sim/text_lanes.hpp"
 #include "sim/text_names.hpp"
 #include "sim/utf8.hpp"
@@ -45,6 +48,39 @@ std::vector<Entry> entries_of(const Summary& s) {
       {"breaker open", length_text(static_cast<Nanos>(s.breaker_open_ms * 1e6))},
       {"late ignored", grouped(s.late_reports_ignored)},
   };
+}
+
+// What the run did about the faults that were injected, which only the simulation knows.
+std::vector<Entry> truth_entries(const Timeline& timeline) {
+  const auto number = [&timeline](std::string_view name) { return value(*find_metric(name), timeline); };
+  const auto count = [&number](std::string_view name) {
+    return grouped(static_cast<std::uint64_t>(number(name).value_or(0)));
+  };
+  const auto length = [&number](std::string_view name) {
+    const std::optional<double> ms = number(name);
+    return ms ? length_text(nanos_of_ms(*ms)) : "-";
+  };
+  const auto times = [&number](std::string_view name) {
+    const std::optional<double> load = number(name);
+    return load ? decimal(*load, 2) + " x" : "-";
+  };
+  return {
+      {"detected in", length("time_to_detect_ms")},
+      {"- missed", count("missed")},
+      {"- lost before", count("lost_before_ejection")},
+      {"- in rotation", length("in_rotation_while_failing_ms")},
+      {"false ejections", count("false_ejections")},
+      {"- out for", length("false_ejection_ms")},
+      {"by overload", count("overload")},
+      {"back in", length("time_to_return_ms")},
+      {"survivor load", times("survivor_load_mean")},
+      {"- at most", times("survivor_load_max")},
+  };
+}
+
+bool anything_injected(const Timeline& timeline) {
+  return std::any_of(timeline.faults.begin(), timeline.faults.end(),
+                     [](const FaultLane& fault) { return !fault.intervals.empty(); });
 }
 
 struct Column {
@@ -218,8 +254,9 @@ std::string footnote(const Summary& s) {
 }  // namespace
 
 std::string summary_text(const Timeline& timeline, const TextStyle& style) {
-  return "Summary\n" + grid(entries_of(timeline.summary)) + footnote(timeline.summary) +
-         EndpointTable(timeline, style).text();
+  std::string out = "Summary\n" + grid(entries_of(timeline.summary)) + footnote(timeline.summary);
+  if (anything_injected(timeline)) out += "\n  against the faults\n" + grid(truth_entries(timeline));
+  return out + EndpointTable(timeline, style).text();
 }
 
 }  // namespace halfopen::sim

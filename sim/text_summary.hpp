@@ -8,7 +8,8 @@
 
 namespace halfopen::sim {
 
-// The summary in columns, then a row for each endpoint.
+// The summary in columns, then what was done about injected faults if there were any, then a row for each
+// endpoint.
 std::string summary_text(const Timeline& timeline, const TextStyle& style);
 
 }  // namespace halfopen::sim

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/event.hpp"
+#include "sim/latency_histogram.hpp"
 #include "sim/scenario.hpp"
 
 namespace halfopen::sim {
@@ -59,16 +61,18 @@ struct FaultLane {
   Scope scope = Scope::both;
   // State is LaneState::active. A flap shows its down phases, bursts the bad ones, cold_start its warm-ups.
   std::vector<Interval> intervals;
+  bool failing = false;  // a failing fault, see truth.hpp; not written
 };
 
 // A failing fault and one endpoint of an upstream that it hits: how long until it was put out, at what cost.
 struct Detection {
   std::uint32_t lane = 0;        // index into Timeline::lanes
   Nanos from = 0, to = 0;        // of the fault, within the run
-  bool ends = false;             // to is the fault's own end, not the run's
+  bool ends = false;             // the fault ended before the run did
   std::optional<Nanos> ejected;  // its first ejection while the fault was active
   std::uint64_t before = 0;      // attempts on the lane, of the whole run, until that ejection
   std::uint64_t lost = 0;        // failed attempts dispatched to it from `from` until then, or until `to`
+  std::uint32_t fault = 0;       // index into Timeline::faults
 };
 
 // One value per bin; `bins` values in each column. Percentiles are NaN where the bin has no ok request.
@@ -92,6 +96,18 @@ struct Summary {
   double latency_p99_ms = std::numeric_limits<double>::quiet_NaN();
 };
 
+// What had been counted when virtual time reached `at`, before anything of that instant: a window of a metric
+// is the difference of two. Only where an expectation of the scenario asks for it.
+struct CountMark {
+  struct Endpoint {
+    std::uint64_t attempts = 0, failures = 0;
+  };
+  Nanos at = 0;
+  Summary counts;  // its counts alone, without `unfinished` and those of events
+  LatencyHistogram latency;
+  std::map<std::string, Endpoint> endpoints;  // that a window from or to here asks about; of all upstreams
+};
+
 struct Timeline {
   std::string name, question;
   std::uint64_t seed = 1, digest = 0;
@@ -102,6 +118,7 @@ struct Timeline {
   std::vector<BreakerLane> breakers;
   std::vector<FaultLane> faults;
   std::vector<Detection> detections;   // not written: the truth metrics are made of them
+  std::vector<CountMark> marks;        // not written either; by time
   std::vector<Nanos> reloads;          // when; they emit nothing themselves
   std::vector<ClockStep> clock_steps;  // those that the machines' clock obeyed
   Series series;

@@ -151,7 +151,7 @@ std::string timeline_json(const Timeline& timeline, const std::vector<Judgement>
                [&](const TimelineEvent& event) { append_event(out, timeline, event); });
   append_intervals(document.key("intervals"), timeline);
   append_series(document.key("series"), timeline);
-  append_section(document, out, "summary", [&](ObjectWriter& s) { append_summary(s, timeline.summary); });
+  append_section(document, out, "summary", [&](ObjectWriter& s) { append_summary(s, timeline); });
   append_lines(document.key("expectations"), judgements, [&out](const Judgement& judgement) {
     ObjectWriter object(out);
     append_judgement(object, judgement);

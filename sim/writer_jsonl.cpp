@@ -18,7 +18,7 @@ std::string timeline_jsonl(const Timeline& timeline, const std::vector<Judgement
   }
   ObjectWriter summary(out);
   summary.text("type", "summary");
-  append_summary(summary, timeline.summary);
+  append_summary(summary, timeline);
   summary.close();
   out += '\n';
   for (const Judgement& judgement : judgements) {

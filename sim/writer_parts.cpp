@@ -1,6 +1,9 @@
 #include "sim/writer_parts.hpp"
 
+#include <variant>
+
 #include "core/hash.hpp"
+#include "sim/metrics.hpp"
 #include "sim/number_format.hpp"
 
 #ifndef HALFOPEN_VERSION
@@ -118,27 +121,17 @@ void append_meta(ObjectWriter& object, const Timeline& timeline) {
   object.ms("sample_ms", timeline.sample);
 }
 
-void append_summary(ObjectWriter& object, const Summary& summary) {
-  object.uint("requests", summary.requests);
-  object.uint("ok", summary.ok);
-  object.uint("failed", summary.failed);
-  object.uint("fast_failed", summary.fast_failed);
-  object.uint("unfinished", summary.unfinished);
-  object.uint("abandoned", summary.abandoned);
-  object.uint("attempts", summary.attempts);
-  object.uint("failures", summary.failures);
-  object.number("success_ratio", summary.success_ratio);
-  object.number("attempts_per_request", summary.attempts_per_request);
-  append_double_ms(object.key("latency_p50_ms"), summary.latency_p50_ms);
-  append_double_ms(object.key("latency_p95_ms"), summary.latency_p95_ms);
-  append_double_ms(object.key("latency_p99_ms"), summary.latency_p99_ms);
-  object.uint("fail_open_picks", summary.fail_open_picks);
-  object.uint("late_reports_ignored", summary.late_reports_ignored);
-  object.uint("ejections", summary.ejections);
-  object.uint("breaker_openings", summary.breaker_openings);
-  append_double_ms(object.key("breaker_open_ms"), summary.breaker_open_ms);
-  object.uint("retries", summary.retries);
-  object.uint("retries_denied", summary.retries_denied);
+void append_summary(ObjectWriter& object, const Timeline& timeline) {
+  for (const Metric& metric : metrics()) {
+    const MetricValue value = measure(metric, timeline);
+    if (const auto* count = std::get_if<std::uint64_t>(&value)) {
+      object.uint(metric.name, *count);
+    } else if (metric.unit == "ms") {
+      append_double_ms(object.key(metric.name), std::get<double>(value));
+    } else {
+      object.number(metric.name, std::get<double>(value));
+    }
+  }
 }
 
 void append_judgement(ObjectWriter& object, const Judgement& judgement) {

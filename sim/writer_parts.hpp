@@ -47,7 +47,7 @@ std::uint64_t fingerprint(const Timeline& timeline);
 void append_meta(ObjectWriter& object, const Timeline& timeline);
 
 // Every metric of the summary under its documented name.
-void append_summary(ObjectWriter& object, const Summary& summary);
+void append_summary(ObjectWriter& object, const Timeline& timeline);
 
 // Members held, expect (as written in the scenario), expected and got.
 void append_judgement(ObjectWriter& object, const Judgement& judgement);

@@ -108,3 +108,20 @@ TEST_CASE("latency histogram: merged and cleared as if each had been added alone
 TEST_CASE("latency histogram: the longest run's latency has a part") {
   CHECK(only(Nanos{10'000'000'000} * 1'000'000) > 9.9e9);
 }
+
+TEST_CASE("latency histogram: an earlier state taken away leaves what came after it") {
+  LatencyHistogram earlier, later;
+  for (const Nanos us : {3, 700, 700}) earlier.add(us * US);
+  later = earlier;
+  for (const Nanos us : {700, 90'000}) later.add(us * US);
+  later.subtract(earlier);
+  CHECK(later.total() == 2);
+  CHECK(later.quantile_ms(0.5) == only(700 * US));
+  CHECK(later.quantile_ms(1) == only(90'000 * US));
+  LatencyHistogram same = later;
+  same.subtract(later);
+  CHECK(same.total() == 0);
+  CHECK(std::isnan(same.quantile_ms(0.5)));
+  same.add(5 * US);
+  CHECK(same.quantile_ms(0.5) == 0.005);
+}

@@ -123,7 +123,17 @@ TEST_CASE("writer_json: the document is valid and its keys come in the documente
                                                           "breaker_openings",
                                                           "breaker_open_ms",
                                                           "retries",
-                                                          "retries_denied"});
+                                                          "retries_denied",
+                                                          "time_to_detect_ms",
+                                                          "missed",
+                                                          "lost_before_ejection",
+                                                          "false_ejections",
+                                                          "overload",
+                                                          "false_ejection_ms",
+                                                          "in_rotation_while_failing_ms",
+                                                          "time_to_return_ms",
+                                                          "survivor_load_max",
+                                                          "survivor_load_mean"});
   CHECK(
       json["expectations"].dump() ==
       R"([{"held":true,"expect":{"event":"endpoint_ejected","count":1},"expected":"exactly 1","got":"1"}])");

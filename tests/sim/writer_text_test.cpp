@@ -142,13 +142,14 @@ TEST_CASE("writer_text: probes, fail-open picks, and endpoints by upstream") {
   CHECK(contains(text, "1 ejection, 0 breaker openings, 15 fail-open picks from 31 s to 34 s\n"));
   CHECK(contains(line_with(text, "  fail-open/s"), "  fail-open/s         10 ··"));
   CHECK(contains(text,
-                 "  percentiles: lower edge of a 1/128 step\n\n"
+                 "\n\n"
                  "  endpoint         attempts  failed   share  ejected       for  probes  failed\n"
                  "  api\n"
                  "    10.0.0.1:8080    29,731     312  1.05 %        1  30.009 s       -       -\n"
                  "    10.0.0.3:8080    29,731       0     0 %        0      0 ms       -       -\n"
                  "  web\n"
                  "    10.0.0.2:8080    29,731       0     0 %        0      0 ms   1,200       3\n"));
+  CHECK(contains(text, "  percentiles: lower edge of a 1/128 step\n\n  against the faults\n"));
   CHECK_FALSE(contains(text_of(brownout()), "probes"));
   CHECK_FALSE(contains(text_of(brownout()), "fail-open/s"));
   CHECK_FALSE(contains(text_of(Timeline{}), "percentiles"));
