@@ -3,11 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "sim/expectations_detail.hpp"
 #include "sim/number_format.hpp"
 #include "sim/utf8.hpp"
+#include "sim/writer_parts.hpp"
 
 namespace halfopen::sim {
 
@@ -15,24 +16,18 @@ namespace expectations_detail {
 
 namespace {
 
-// Times in a file are rounded to the nearest nanosecond; what lies beyond every run is NEVER.
-Nanos nanos_of(double ms) {
-  constexpr double BEYOND = 9e12;  // ms; 285 years, and what llround can hold
-  if (!(ms > 0)) return 0;
-  return ms >= BEYOND ? NEVER : static_cast<Nanos>(std::llround(ms * static_cast<double>(NANOS_PER_MS)));
-}
-
 // Saturating: at_ms may be any number.
 Nanos nanos_of(std::uint64_t ms) { return ms > NEVER / NANOS_PER_MS ? NEVER : ms * NANOS_PER_MS; }
 
 }  // namespace
 
-Span span_of(const TimeFilter& when) {
-  Span span;
+Window span_of(const TimeFilter& when) {
+  Window span;
   if (when.at_ms) span = {nanos_of(*when.at_ms), nanos_of(*when.at_ms + (*when.at_ms < NEVER ? 1 : 0))};
   if (when.between_ms) {
-    span.from = std::max(span.from, nanos_of(when.between_ms->first));
-    span.to = std::min(span.to, nanos_of(when.between_ms->second));
+    const Window between = window_of(*when.between_ms);
+    span.from = std::max(span.from, between.from);
+    span.to = std::min(span.to, between.to);
   }
   return span;
 }
@@ -50,6 +45,29 @@ std::string when_text(const TimeFilter& when) {
   return out;
 }
 
+std::string ms_text(Nanos value) {
+  std::string out;
+  append_ms(out, value);
+  return out + " ms";
+}
+
+std::string ordinal(std::uint64_t n) {
+  const bool teen = n % 100 / 10 == 1;
+  const char* end = teen || n % 10 == 0 || n % 10 > 3 ? "th" : n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : "rd";
+  return std::to_string(n) + end;
+}
+
+Judgement not_evaluated(std::string expected, const std::string& why) {
+  return {false, std::move(expected), "it can't be evaluated: " + why, nullptr};
+}
+
+Judgement judge_fingerprint(const ExpectFingerprint& expect, const Timeline& timeline) {
+  const std::string digits = hex16(fingerprint(timeline));
+  Judgement out{digits == expect.digits, "events of fingerprint " + expect.digits, digits, nullptr};
+  if (!out.held) out.got += "; what differs from an earlier timeline is told by halfopen diff";
+  return out;
+}
+
 }  // namespace expectations_detail
 
 namespace {
@@ -63,9 +81,13 @@ struct Judge {
   Judgement operator()(const ExpectNever& expect) const {
     return detail::judge_event({expect.pattern, expect.when, CountIs::exactly, 0}, timeline);
   }
-  Judgement operator()(const ExpectSequence&) const { return {}; }
-  Judgement operator()(const ExpectMetric&) const { return {}; }
-  Judgement operator()(const ExpectFingerprint&) const { return {}; }
+  Judgement operator()(const ExpectSequence& expect) const {
+    return detail::judge_sequence(expect, timeline);
+  }
+  Judgement operator()(const ExpectMetric& expect) const { return detail::judge_metric(expect, timeline); }
+  Judgement operator()(const ExpectFingerprint& expect) const {
+    return detail::judge_fingerprint(expect, timeline);
+  }
 };
 
 }  // namespace
@@ -77,7 +99,7 @@ std::vector<Judgement> judge(const Scenario& scenario, const Timeline& timeline)
     if (expectation.problem.empty()) {
       out.push_back(std::visit(Judge{timeline}, expectation.what));
     } else {
-      out.push_back({false, expectation.text, "it can't be evaluated: " + expectation.problem, nullptr});
+      out.push_back(detail::not_evaluated(expectation.text, expectation.problem));
     }
     out.back().expectation = &expectation;
   }

@@ -1,112 +1,12 @@
 // Expectations of the forms `event` and `never`.
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "sim/event_text.hpp"
 #include "sim/expectations_detail.hpp"
-#include "sim/number_format.hpp"
 
 namespace halfopen::sim::expectations_detail {
 
 namespace {
-
-bool within(const Span& span, Nanos t) { return t >= span.from && t < span.to; }
-
-// How an event answers a pattern, field by field, so that a near miss can be told from a stranger.
-struct Likeness {
-  bool type = false, subject = false, cause = false;
-  bool whole() const { return type && subject && cause; }
-  // The order in which a near miss explains most: the right event of the right one for another reason, then
-  // the same event of somebody else, then anything that happened to the right one.
-  int score() const { return type * 4 + subject * 2 + cause; }
-};
-
-Likeness likeness(const EventPattern& pattern, const Timeline& timeline, const TimelineEvent& event) {
-  const bool breaker = event.endpoint < 0;
-  const bool endpoint =
-      pattern.endpoint.empty() ||
-      (!breaker && timeline.lanes[static_cast<std::size_t>(event.endpoint)].endpoint == pattern.endpoint);
-  const bool upstream =
-      pattern.upstream.empty() || timeline.upstream_names[event.upstream] == pattern.upstream;
-  const bool rule = pattern.rule == Rule::none || event.rule == pattern.rule;
-  const bool via = pattern.via == Via::none || event.via == pattern.via;
-  return {event.type == pattern.type, endpoint && upstream, rule && via};
-}
-
-std::string pattern_text(const EventPattern& pattern) {
-  std::string out = to_string(pattern.type);
-  if (!pattern.endpoint.empty()) out += " of " + pattern.endpoint;
-  if (!pattern.upstream.empty()) out += " of upstream " + pattern.upstream;
-  if (pattern.rule != Rule::none) out += std::string(" by rule ") + to_string(pattern.rule);
-  if (pattern.via != Via::none) out += std::string(" via ") + to_string(pattern.via);
-  return out;
-}
-
-// A pattern that no event can ever answer is a slip of the pen, and `never` must not hold because of it.
-std::string pattern_problem(const EventPattern& pattern) {
-  const EventType type = pattern.type;
-  const bool breaker = type == EventType::breaker_opened || type == EventType::breaker_half_open ||
-                       type == EventType::breaker_closed;
-  if (breaker && !pattern.endpoint.empty()) {
-    return fmt::format("{} is an event of an upstream, not of an endpoint", to_string(type));
-  }
-  const bool put_out = type == EventType::endpoint_ejected || type == EventType::breaker_opened;
-  if (!put_out && pattern.rule != Rule::none) return fmt::format("{} has no rule", to_string(type));
-  if (type != EventType::endpoint_recovered && pattern.via != Via::none) {
-    return fmt::format("{} has no via", to_string(type));
-  }
-  const Rule ratio_of_others = type == EventType::endpoint_ejected ? Rule::error_ratio : Rule::failure_ratio;
-  if (put_out && pattern.rule == ratio_of_others) {
-    return fmt::format("rule {} never causes {}", to_string(pattern.rule), to_string(type));
-  }
-  return "";
-}
-
-std::vector<const TimelineEvent*> matches(const EventPattern& pattern, const Span& span,
-                                          const Timeline& timeline) {
-  std::vector<const TimelineEvent*> out;
-  for (const TimelineEvent& event : timeline.events) {
-    if (within(span, event.t) && likeness(pattern, timeline, event).whole()) out.push_back(&event);
-  }
-  return out;
-}
-
-Nanos distance(const Span& span, Nanos t) {
-  if (t < span.from) return span.from - t;
-  return t < span.to ? 0 : t - span.to + 1;
-}
-
-// The event that comes closest without being one of those meant; none if nothing has the type or, as long as
-// nothing at all was found, the subject.
-const TimelineEvent* near_miss(const EventPattern& pattern, const Span& span, const Timeline& timeline,
-                               bool same_type) {
-  const TimelineEvent* best = nullptr;
-  int best_score = 0;
-  for (const TimelineEvent& event : timeline.events) {
-    const Likeness alike = likeness(pattern, timeline, event);
-    if ((!alike.type && (same_type || !alike.subject)) || (alike.whole() && within(span, event.t))) continue;
-    const int score = alike.score();
-    if (best == nullptr || score > best_score ||
-        (score == best_score && distance(span, event.t) < distance(span, best->t))) {
-      best = &event;
-      best_score = score;
-    }
-  }
-  return best;
-}
-
-std::string found_text(const std::vector<const TimelineEvent*>& found) {
-  constexpr std::size_t SHOWN = 3;
-  if (found.empty()) return "none";
-  std::string out = fmt::format("{}, at ", found.size());
-  for (std::size_t i = 0; i < std::min(found.size(), SHOWN); ++i) {
-    if (i > 0) out += ", ";
-    append_ms(out, found[i]->t);
-  }
-  if (found.size() > SHOWN) out += ", ...";
-  return out + " ms";
-}
 
 bool holds(CountIs relation, std::size_t found, std::uint64_t count) {
   switch (relation) {
@@ -126,18 +26,50 @@ const char* relation_text(CountIs relation) {
   return "";
 }
 
+std::string expected_text(const ExpectEvent& expect) {
+  const bool none = expect.relation != CountIs::at_least && expect.count == 0;
+  const std::string many = none ? "no" : fmt::format("{} {}", relation_text(expect.relation), expect.count);
+  return fmt::format("{} {}{}", expect.nth ? "the " + ordinal(*expect.nth) : many,
+                     pattern_text(expect.pattern), when_text(expect.when));
+}
+
+// Where there is no near miss either.
+std::string nothing_text(const Timeline& timeline, const std::vector<const TimelineEvent*>& found) {
+  return timeline.events.empty() ? "; nothing happened at all"
+         : found.empty()         ? "; nothing like it happened"
+                                 : "; no other event is of that type";
+}
+
+// This one of those that the pattern chooses: then only its time is judged.
+Judgement judge_nth(const ExpectEvent& expect, const Timeline& timeline) {
+  Judgement out;
+  out.expected = expected_text(expect);
+  const auto found = matches(expect.pattern, {}, timeline);
+  if (*expect.nth == 0 || *expect.nth > found.size()) {
+    out.got = (found.empty() ? "" : "only ") + found_text(found);
+    const TimelineEvent* shown =
+        found.empty() ? near_miss(expect.pattern, {}, timeline, false) : found.back();
+    out.got += shown == nullptr
+                   ? nothing_text(timeline, found)
+                   : (found.empty() ? "; the nearest, " : "; the last, ") + event_text(timeline, *shown);
+    return out;
+  }
+  const TimelineEvent& event = *found[*expect.nth - 1];
+  out.held = span_of(expect.when).holds(event.t);
+  out.got = "it was at " + ms_text(event.t);
+  if (!out.held) out.got += "; " + event_text(timeline, event);
+  return out;
+}
+
 }  // namespace
 
 Judgement judge_event(const ExpectEvent& expect, const Timeline& timeline) {
+  if (const std::string problem = pattern_problem(expect.pattern); !problem.empty())
+    return not_evaluated(expected_text(expect), problem);
+  if (expect.nth) return judge_nth(expect, timeline);
   Judgement out;
-  const bool none = expect.relation != CountIs::at_least && expect.count == 0;
-  out.expected = (none ? "no " : fmt::format("{} {} ", relation_text(expect.relation), expect.count)) +
-                 pattern_text(expect.pattern) + when_text(expect.when);
-  if (const std::string problem = pattern_problem(expect.pattern); !problem.empty()) {
-    out.got = "it can't be evaluated: " + problem;
-    return out;
-  }
-  const Span span = span_of(expect.when);
+  out.expected = expected_text(expect);
+  const Window span = span_of(expect.when);
   const auto found = matches(expect.pattern, span, timeline);
   out.held = holds(expect.relation, found.size(), expect.count);
   out.got = found_text(found);
@@ -146,9 +78,7 @@ Judgement judge_event(const ExpectEvent& expect, const Timeline& timeline) {
   const TimelineEvent* shown =
       surplus ? found[expect.count] : near_miss(expect.pattern, span, timeline, !found.empty());
   if (shown == nullptr) {
-    out.got += timeline.events.empty() ? "; nothing happened at all"
-               : found.empty()         ? "; nothing like it happened"
-                                       : "; no other event is of that type";
+    out.got += nothing_text(timeline, found);
   } else {
     out.got += (surplus ? "; one too many, " : "; the nearest, ") + event_text(timeline, *shown);
   }

@@ -5,17 +5,10 @@
 
 #include "sim/event_text.hpp"
 #include "sim/expectations_detail.hpp"
-#include "sim/number_format.hpp"
 
 namespace halfopen::sim::expectations_detail {
 
 namespace {
-
-std::string ms_text(Nanos value) {
-  std::string out;
-  append_ms(out, value);
-  return out + " ms";
-}
 
 struct Lane {
   const std::vector<Interval>* intervals = nullptr;
@@ -50,7 +43,7 @@ const Interval* interval_at(const std::vector<Interval>& intervals, Nanos t) {
 
 // The first instant of the span at which the lane shows something else; NEVER if there is none. One pass: a
 // flapping endpoint's lane may be very long.
-Nanos first_breach(const std::vector<Interval>& intervals, const std::string& state, const Span& span) {
+Nanos first_breach(const std::vector<Interval>& intervals, const std::string& state, const Window& span) {
   Nanos t = span.from;
   for (const Interval& interval : intervals) {
     if (interval.to <= t) continue;
@@ -88,9 +81,9 @@ std::string state_subject(const ExpectState& expect) {
 Judgement judge_state(const ExpectState& expect, const Timeline& timeline) {
   Judgement out;
   out.expected = fmt::format("{} {}{}", state_subject(expect), expect.state, when_text(expect.when));
-  Span span = span_of(expect.when);
+  Window span = span_of(expect.when);
   const auto lanes = lanes_of(expect, timeline);
-  if (lanes.empty() || span.from >= span.to || (!expect.when.at_ms && !expect.when.between_ms)) {
+  if (lanes.empty() || span.empty() || (!expect.when.at_ms && !expect.when.between_ms)) {
     out.got = lanes.empty() ? "it can't be evaluated: this run has no " + state_subject(expect)
                             : "it can't be evaluated: there is no instant to look at";
     return out;

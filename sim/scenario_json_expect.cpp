@@ -1,117 +1,66 @@
+#include "sim/scenario_json_expect.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <set>
 #include <utility>
 
-#include "sim/scenario_json_parts.hpp"
+#include "sim/metrics.hpp"
+#include "sim/window.hpp"
 
 namespace halfopen::sim {
 namespace {
 
-constexpr std::uint64_t LAST_MS = 10'000'000'000;
-constexpr NumberRange MOMENT_MS{0, 1e10, false};
 constexpr std::uint64_t MAX_COUNT = std::numeric_limits<std::uint64_t>::max();
+constexpr NumberRange ANY_NUMBER{std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max(),
+                                 false};
 
-const std::vector<std::string_view> EVENTS{"endpoint_ejected", "endpoint_half_open", "endpoint_recovered",
-                                           "breaker_opened",   "breaker_half_open",  "breaker_closed"};
-const std::vector<std::string_view> RULES{"consecutive_failures", "failure_ratio", "error_ratio",
-                                          "half_open_probe_failed"};
-const std::vector<std::string_view> VIAS{"half_open_probe", "active_probe", "fail_open", "late_report"};
+const std::vector<std::string_view> FORMS{"event", "never", "state", "sequence", "metric", "fingerprint"};
 const std::vector<std::string_view> ENDPOINT_STATES{"healthy", "ejected", "half_open"};
 const std::vector<std::string_view> BREAKER_STATES{"closed", "open", "half_open"};
+// In the order of Compare.
+const std::vector<std::string_view> SIGNS{"<", "<=", "==", "!=", ">=", ">"};
 
-// One expectation. A name that does not exist does not make the file bad: it makes the expectation one that
-// has not held (scenario.md section 3), so it is noted as a problem and not as a mistake.
+// Each end of a metric's window is a moment at which a run copies its counts.
+constexpr std::size_t MOST_MOMENTS = 4096;
+
 class ExpectationReader {
  public:
   ExpectationReader(const Json& value, const std::string& pointer, Reading& reading)
-      : fields_(value, pointer, reading.findings, "an expectation"), reading_(reading) {
+      : fields_(value, pointer, reading, out_.problem, "an expectation") {
     out_.text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
   }
 
   Expectation read() {
     std::string_view form;
-    const std::size_t forms =
-        fields_.count_of({"event", "never", "state", "sequence", "metric", "fingerprint"}, form);
-    for (const std::string_view later : {"sequence", "metric", "fingerprint", "nth", "exact"})
-      fields_.unsupported(later);
+    const std::size_t forms = fields_.count_of(FORMS, form);
     if (fields_.is_object() && forms != 1) {
-      fields_.tell_here("an expectation needs exactly one of \"event\", \"never\" and \"state\"");
+      fields_.tell_here(
+          fmt::format("an expectation needs exactly one of the keys {}", fmt::join(FORMS, ", ")));
     }
     if (forms != 1) return std::move(out_);
     if (form == "event") read_event();
-    if (form == "never") out_.what = ExpectNever{read_pattern("never"), read_when()};
+    if (form == "never") out_.what = ExpectNever{fields_.pattern("never"), fields_.when()};
     if (form == "state") read_state();
-    // The other forms have keys of their own, which are no mistakes of their own.
-    if (form == "event" || form == "never" || form == "state") fields_.finish();
+    if (form == "sequence") read_sequence();
+    if (form == "metric") read_metric();
+    if (form == "fingerprint") read_fingerprint();
+    fields_.finish();
     return std::move(out_);
   }
 
  private:
-  void problem(std::string what) {
-    if (out_.problem.empty()) out_.problem = std::move(what);
-  }
-
-  // The place of the word, or nothing and a problem.
-  std::optional<std::size_t> known_word(std::string_view name, const std::vector<std::string_view>& words) {
-    const std::optional<std::string> word = fields_.text(name);
-    if (!word) return std::nullopt;
-    const auto found = std::find(words.begin(), words.end(), *word);
-    if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
-    problem(fmt::format("there is no {} \"{}\": it is one of {}{}", name == "never" ? "event" : name, *word,
-                        fmt::join(words, ", "), did_you_mean(*word, words)));
-    return std::nullopt;
-  }
-
-  std::string known_name(std::string_view name, const std::map<std::string, std::size_t>& index,
-                         const std::vector<std::string>& names) {
-    const std::optional<std::string> found = fields_.text(name);
-    if (!found) return {};
-    if (index.count(*found) == 0) {
-      problem(fmt::format("there is no {} \"{}\" in any generation of the configuration{}", name, *found,
-                          suggest(reading_, *found, names)));
-    }
-    return *found;
-  }
-
-  EventPattern read_pattern(std::string_view form) {
-    EventPattern pattern;
-    if (const auto type = known_word(form, EVENTS)) pattern.type = static_cast<EventType>(*type);
-    pattern.endpoint = known_name("endpoint", reading_.endpoint_index, reading_.endpoint_names);
-    pattern.upstream = known_name("upstream", reading_.upstream_index, reading_.upstream_names);
-    if (const auto rule = known_word("rule", RULES))
-      pattern.rule = static_cast<Rule>(*rule + 1);  // none is 0
-    if (const auto via = known_word("via", VIAS)) pattern.via = static_cast<Via>(*via + 1);
-    return pattern;
-  }
-
-  TimeFilter read_when() {
-    TimeFilter when;
-    when.at_ms = fields_.whole("at_ms", 0, LAST_MS);
-    const Json* const between = fields_.get("between_ms");
-    if (between == nullptr) return when;
-    std::pair<double, double> range;
-    const bool pair = between->is_array() && between->size() == 2 &&
-                      number_in((*between)[0], MOMENT_MS, range.first) &&
-                      number_in((*between)[1], MOMENT_MS, range.second) && range.first < range.second;
-    if (pair) {
-      when.between_ms = range;
-    } else {
-      fields_.wrong("between_ms", "two times in ms, the first (included) before the second (excluded)");
-    }
-    if (fields_.has("at_ms")) fields_.tell_here("an expectation has either \"at_ms\" or \"between_ms\"");
-    return when;
-  }
-
   void read_event() {
     ExpectEvent event;
-    event.pattern = read_pattern("event");
-    event.when = read_when();
+    event.pattern = fields_.pattern("event");
+    event.when = fields_.when();
     std::string_view relation;
-    if (fields_.count_of({"count", "at_least", "at_most"}, relation) > 1) {
+    const std::size_t relations = fields_.count_of({"count", "at_least", "at_most"}, relation);
+    if (relations > 1)
       fields_.tell_here("an expectation has only one of \"count\", \"at_least\" and \"at_most\"");
-    }
     if (const auto count = fields_.whole("at_least", 0, MAX_COUNT)) event.count = *count;
     if (const auto count = fields_.whole("at_most", 0, MAX_COUNT)) {
       event.relation = CountIs::at_most;
@@ -120,6 +69,11 @@ class ExpectationReader {
     if (const auto count = fields_.whole("count", 0, MAX_COUNT)) {
       event.relation = CountIs::exactly;
       event.count = *count;
+    }
+    event.nth = fields_.whole("nth", 1, MAX_COUNT);
+    if (relations > 0 && fields_.has("nth")) {
+      fields_.tell_here(fmt::format(
+          "\"nth\" means one event: an expectation with it has no \"{}\", which counts several", relation));
     }
     out_.what = std::move(event);
   }
@@ -133,20 +87,90 @@ class ExpectationReader {
           "an expectation of a state needs \"endpoint\", or \"upstream\" for the state of its breaker");
     }
     state.state = fields_.text("state").value_or("");
-    known_word("state", of_endpoint ? ENDPOINT_STATES : BREAKER_STATES);
-    state.endpoint = known_name("endpoint", reading_.endpoint_index, reading_.endpoint_names);
-    state.upstream = known_name("upstream", reading_.upstream_index, reading_.upstream_names);
+    fields_.known_word("state", of_endpoint ? ENDPOINT_STATES : BREAKER_STATES);
+    state.endpoint = fields_.known_endpoint();
+    state.upstream = fields_.known_upstream();
     if (!fields_.has("at_ms") && !fields_.has("between_ms")) {
       fields_.tell_here("an expectation of a state needs \"at_ms\" or \"between_ms\"");
     }
-    state.when = read_when();
+    state.when = fields_.when();
     out_.what = std::move(state);
   }
 
-  Fields fields_;
-  Reading& reading_;
+  void read_sequence() {
+    ExpectSequence sequence;
+    sequence.exact = fields_.flag("exact").value_or(false);
+    const Json* const steps = fields_.list("sequence");
+    if (steps != nullptr && steps->empty())
+      fields_.wrong("sequence", "a list of at least one event, such as [{\"event\": \"endpoint_ejected\"}]");
+    for (std::size_t n = 0; steps != nullptr && n < steps->size(); ++n) {
+      ExpectFields step((*steps)[n], join(fields_.at("sequence"), n), fields_.reading(), out_.problem,
+                        "a step of a sequence");
+      step.get("event", Need::required);
+      sequence.steps.push_back({step.pattern("event"), step.when()});
+      step.finish();
+    }
+    out_.what = std::move(sequence);
+  }
+
+  void read_metric() {
+    ExpectMetric metric;
+    metric.metric = fields_.text("metric").value_or("");
+    if (find_metric(metric.metric) == nullptr) unknown_metric(metric.metric);
+    std::string_view sign;
+    if (fields_.count_of(SIGNS, sign) != 1) {
+      fields_.tell_here(
+          fmt::format("an expectation of a metric needs exactly one of the keys {}", fmt::join(SIGNS, " ")));
+    }
+    for (std::size_t i = 0; i < SIGNS.size(); ++i) {
+      const auto bound = fields_.number(SIGNS[i], ANY_NUMBER);
+      if (!bound) continue;
+      metric.relation = static_cast<Compare>(i);
+      metric.value = *bound;
+    }
+    metric.between_ms = fields_.between();
+    metric.endpoint = fields_.known_endpoint();
+    out_.what = std::move(metric);
+  }
+
+  void unknown_metric(const std::string& name) {
+    const std::vector<std::string_view> names = metric_names();
+    const std::string suggestion = did_you_mean(name, names);
+    fields_.problem(fmt::format(
+        "there is no metric \"{}\"{}", name,
+        suggestion.empty() ? fmt::format(": it is one of {}", fmt::join(names, ", ")) : suggestion));
+  }
+
+  void read_fingerprint() {
+    const std::string digits = fields_.text("fingerprint").value_or("");
+    const bool hex = digits.size() == 16 && digits.find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (!hex && fields_.get("fingerprint")->is_string())
+      fields_.wrong("fingerprint", "16 hexadecimal digits in lower case, as in the meta of a timeline");
+    out_.what = ExpectFingerprint{digits};
+  }
+
   Expectation out_;
+  ExpectFields fields_;
 };
+
+// A run keeps a copy of its counts for each of them.
+void check_moments(const Fields& root, Reading& reading) {
+  std::set<Nanos> moments;
+  for (const Expectation& expectation : reading.scenario.expect) {
+    const auto* metric = std::get_if<ExpectMetric>(&expectation.what);
+    if (metric == nullptr || !metric->between_ms) continue;
+    const Window window = window_of(*metric->between_ms);
+    moments.insert({window.from, window.to});
+  }
+  if (moments.size() <= MOST_MOMENTS) return;
+  Finding finding;
+  finding.pointer = root.at("expect");
+  finding.what = fmt::format(
+      "the windows of the metrics begin and end at {} different times: it must be {} or fewer, for a run "
+      "copies its counts at each of them",
+      moments.size(), MOST_MOMENTS);
+  reading.findings.push_back(std::move(finding));
+}
 
 }  // namespace
 
@@ -157,6 +181,7 @@ void read_expectations(Fields& root, Reading& reading) {
     reading.scenario.expect.push_back(
         ExpectationReader((*list)[n], join(root.at("expect"), n), reading).read());
   }
+  check_moments(root, reading);
 }
 
 }  // namespace halfopen::sim
