@@ -247,6 +247,22 @@ TEST_CASE("metrics: windows side by side add up to the run, also where no series
   }
 }
 
+TEST_CASE("metrics: a late report that was ignored is counted in its own instant") {
+  Scenario scenario = scenario_over("a", 100);
+  api(scenario).health = eject_after(1);
+  api(scenario).late_reports = LateReports::ignore;
+  add_fault(server(scenario, 'a'), script({503}));
+  requests_at(scenario, {0, 5});  // out at 10; the second was sent before and succeeds at 15
+  look(scenario, 0, 15);
+  look(scenario, 15, 15.000001);
+  look(scenario, 15.000001, 100);
+  const Timeline timeline = simulate(scenario);
+  CHECK(of(timeline, "late_reports_ignored", between(0, 15)) == 0.0);
+  CHECK(of(timeline, "late_reports_ignored", between(15, 15.000001)) == 1.0);
+  CHECK(of(timeline, "late_reports_ignored", between(15.000001, 100)) == 0.0);
+  CHECK(of(timeline, "late_reports_ignored") == 1.0);
+}
+
 TEST_CASE("metrics: a window that the run was not told of has no counts, and an empty one nothing at all") {
   Scenario scenario = busy_afternoon();
   look(scenario, 100, 200, "a:1");
