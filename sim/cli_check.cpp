@@ -16,6 +16,7 @@
 #include "sim/cli_progress.hpp"
 #include "sim/cli_words.hpp"
 #include "sim/text_layout.hpp"
+#include "sim/yaml_source.hpp"
 
 namespace halfopen::sim {
 
@@ -26,6 +27,7 @@ namespace fs = std::filesystem;
 struct CheckOptions {
   std::vector<std::string> paths;  // files and directories
   std::string junit;               // empty: none
+  LoadOptions load;
   std::size_t jobs = 1;
   bool tap = false;
   bool github = false;
@@ -33,7 +35,7 @@ struct CheckOptions {
 };
 
 bool is_scenario_name(const std::string& name) {
-  return name.ends_with(".json") && !name.ends_with(GOLDEN_SUFFIX);
+  return (name.ends_with(".json") && !name.ends_with(GOLDEN_SUFFIX)) || is_yaml_name(name);
 }
 
 // What a directory holds for us, by name, so that the order does not depend on the file system: scenarios,
@@ -56,7 +58,7 @@ std::vector<std::string> worth_checking_in(const std::string& directory) {
 Mistake nothing_in(const std::string& directory) {
   Mistake mistake;
   mistake.file = directory;
-  mistake.what = fmt::format("no scenario (*.json, other than *{}) in this directory", GOLDEN_SUFFIX);
+  mistake.what = fmt::format("no scenario (*.json, *.yaml, *.yml, other than *{}) in this directory", GOLDEN_SUFFIX);
   return mistake;
 }
 
@@ -64,6 +66,8 @@ Mistake nothing_in(const std::string& directory) {
 // once.
 class Batch {
  public:
+  explicit Batch(const LoadOptions& options) : options_(options) {}
+
   void add(const std::string& path) {
     std::error_code error;
     if (!fs::is_directory(path, error)) return load(path);
@@ -78,6 +82,14 @@ class Batch {
         load(file);
       }
     }
+  }
+
+  std::vector<std::string> scenario_files() const {
+    std::vector<std::string> out;
+    for (const CheckResult& result : results) {
+      if (result.kind == CheckResult::Kind::scenario) out.push_back(result.file);
+    }
+    return out;
   }
 
   std::vector<std::string> files() const {
@@ -106,7 +118,7 @@ class Batch {
 
  private:
   void load(const std::string& file) {
-    Loaded loaded = load_scenario_file(file);
+    Loaded loaded = load_scenario_file(file, options_);
     if (!loaded.scenario) return refuse(file, std::move(loaded.mistakes));
     for (const Mistake& mistake : loaded.mistakes) say(mistake.text());
     CheckResult result;
@@ -121,16 +133,18 @@ class Batch {
     results.push_back(bad_file(path, std::move(mistakes)));
     scenarios.emplace_back();
   }
+
+  const LoadOptions& options_;
 };
 
 // Judges result `number` in place.
-void judge_one(Batch& batch, std::size_t number, bool update, Progress& progress) {
+void judge_one(Batch& batch, std::size_t number, Golden golden, Progress& progress) {
   std::optional<Scenario>& scenario = batch.scenarios[number];
   if (!scenario) return;
   Progress::Run run(progress, scenario->duration);
   CheckResult& result = batch.results[number];
   std::vector<Mistake> warnings = std::move(result.mistakes);
-  result = judge_scenario(*scenario, result.file, update, {nullptr, run.reached()});
+  result = judge_scenario(*scenario, result.file, golden, {nullptr, run.reached()});
   result.mistakes = std::move(warnings);
   scenario.reset();
 }
@@ -171,7 +185,10 @@ int judge_and_tell(Batch& batch, const CheckOptions& options) {
   {
     Progress progress("check " + plural(batch.count(CheckResult::Kind::scenario), "scenario"),
                       batch.duration());
-    const auto work = [&](std::size_t number) { judge_one(batch, number, options.update, progress); };
+    const Golden golden = options.load.gateway ? Golden::leave_out
+                          : options.update     ? Golden::update
+                                               : Golden::compare;
+    const auto work = [&](std::size_t number) { judge_one(batch, number, golden, progress); };
     in_order(batch.results.size(), options.jobs, work, [&](std::size_t number) {
       CheckResult& result = batch.results[number];
       write_golden(result);
@@ -197,8 +214,17 @@ int command_check(const CheckOptions& options) {
         "at them");
     return EXIT_BAD_INPUT;
   }
-  Batch batch;
+  if (options.update && options.load.gateway) {
+    say("halfopen: --update is refused with --gateway: golden timelines are those of the scenarios' own "
+        "upstreams");
+    return EXIT_BAD_INPUT;
+  }
+  Batch batch(options.load);
   for (const std::string& path : options.paths) batch.add(path);
+  if (const std::string clash = golden_clash(batch.scenario_files()); !clash.empty()) {
+    say("halfopen: " + clash);
+    return EXIT_BAD_INPUT;
+  }
   if (const auto problem = output_problem("--junit", options.junit, batch.files())) {
     say("halfopen: " + *problem);
     return EXIT_BAD_INPUT;
@@ -242,14 +268,15 @@ void add_check(CLI::App& app, Chosen& chosen) {
   check
       ->add_option(
           "PATH", options.paths,
-          broken("Scenarios, and directories of them: their *.json by name, without *.timeline.json, "
-                 "which must have a scenario there. Folders in a directory are not entered"))
+          broken("Scenarios, and directories of them: their *.json, *.yaml and *.yml by name, without "
+                 "*.timeline.json, which must have a scenario there. Folders in a directory are not entered"))
       ->required();
   check
       ->add_option("--jobs", words->jobs,
                    broken("Scenarios that run at once, 1 to 1024; what is printed does not depend on it. "
                           "Default: the number of processors"))
       ->type_name("N");
+  add_gateway_option(*check, options.load.gateway);
   add_check_renderings(*check, options);
   check->add_flag(
       "--update", options.update,

@@ -46,9 +46,13 @@ struct CheckResult {
   void add(CheckCase one);  // with the status that its verdict asks for
 };
 
+// What becomes of golden timelines. One is that of the scenario's own upstreams, so a gateway's file leaves
+// them out.
+enum class Golden : std::uint8_t { compare, update, leave_out };
+
 // Runs a scenario that could be loaded. No exception leaves: a defect of ours becomes a case. From any
 // thread.
-CheckResult judge_scenario(const Scenario& scenario, const std::string& file, bool update,
+CheckResult judge_scenario(const Scenario& scenario, const std::string& file, Golden golden,
                            const RunHooks& hooks);
 
 // Things that can't be run.

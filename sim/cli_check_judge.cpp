@@ -64,11 +64,12 @@ void judge_golden(CheckResult& result, std::string now, bool update) {
   result.add({GOLDEN_CASE, Verdict::held, "", path, {}});
 }
 
-void judge_all(CheckResult& result, const Scenario& scenario, bool update, const RunHooks& hooks) {
+void judge_all(CheckResult& result, const Scenario& scenario, Golden golden, const RunHooks& hooks) {
   const Timeline timeline = simulate(scenario, hooks);
   const std::vector<Judgement> judgements = judge(scenario, timeline);
   for (const Judgement& judgement : judgements) result.add(case_of(judgement, result.file));
-  judge_golden(result, timeline_json(timeline, judgements), update);
+  if (golden != Golden::leave_out)
+    judge_golden(result, timeline_json(timeline, judgements), golden == Golden::update);
   if (!result.cases.empty()) return;
   result.note = "nothing to judge: no expectation, no golden timeline";
   result.add({"nothing to judge", Verdict::skipped, "no expectation, no golden timeline", result.file, {}});
@@ -88,14 +89,14 @@ void CheckResult::add(CheckCase one) {
   cases.push_back(std::move(one));
 }
 
-CheckResult judge_scenario(const Scenario& scenario, const std::string& file, bool update,
+CheckResult judge_scenario(const Scenario& scenario, const std::string& file, Golden golden,
                            const RunHooks& hooks) {
   CheckResult result;
   result.file = file;
   result.name = printable(scenario.name.empty() ? file : scenario.name);
   result.note = plural(scenario.expect.size(), "expectation");
   try {
-    judge_all(result, scenario, update, hooks);
+    judge_all(result, scenario, golden, hooks);
   } catch (const std::exception& error) {
     internal_error(result, error.what());
   } catch (...) {

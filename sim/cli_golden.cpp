@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <system_error>
 
 #include "sim/utf8.hpp"
@@ -42,6 +43,17 @@ std::string golden_path(const std::string& scenario_path) {
     break;
   }
   return std::string(stem).append(GOLDEN_SUFFIX);
+}
+
+std::string golden_clash(const std::vector<std::string>& scenario_paths) {
+  std::map<std::string, std::string> owners;
+  for (const std::string& path : scenario_paths) {
+    const std::string& owner = owners.emplace(golden_path(path), path).first->second;
+    if (owner == path) continue;
+    return fmt::format("{} and {} would have the same golden timeline, {}: rename one of them", owner, path,
+                       golden_path(path));
+  }
+  return "";
 }
 
 bool is_stale_golden(const std::string& path) {

@@ -1,4 +1,5 @@
-// Golden timelines: `X.timeline.json` beside `X.json`, the bytes that a scenario is expected to give.
+// Golden timelines: `X.timeline.json` beside `X.json` or `X.yaml`, the bytes that a scenario is expected
+// to give.
 #pragma once
 
 #include <array>
@@ -6,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace halfopen::sim {
 
@@ -15,6 +17,10 @@ inline constexpr std::string_view GOLDEN_SUFFIX = ".timeline.json";
 inline constexpr std::array<std::string_view, 3> SCENARIO_EXTENSIONS = {".json", ".yaml", ".yml"};
 
 std::string golden_path(const std::string& scenario_path);
+
+// A sentence about the first two different files that would have the same golden timeline; empty if there are
+// none.
+std::string golden_clash(const std::vector<std::string>& scenario_paths);
 
 // Whether a file of this name, which is a golden timeline's, has no scenario beside it.
 bool is_stale_golden(const std::string& path);

@@ -79,7 +79,9 @@ int command_run(const RunOptions& options) {
     return EXIT_BAD_INPUT;
   }
   // Asked before anything runs: minutes of simulation must not end at a misspelt folder.
-  if (const auto problem = output_problem("-o", options.output, options.files)) {
+  std::vector<std::string> inputs = options.files;
+  if (options.load.gateway) inputs.push_back(*options.load.gateway);
+  if (const auto problem = output_problem("-o", options.output, inputs)) {
     say("halfopen: " + *problem);
     return EXIT_BAD_INPUT;
   }

@@ -59,6 +59,7 @@ LoadOptions LoadWords::options() const {
   LoadOptions out;
   if (seed) out.seed = seed_of(*seed);
   for (const std::string& set : sets) out.sets.push_back(setting_of(set));
+  out.gateway = gateway;
   return out;
 }
 
@@ -73,6 +74,16 @@ void add_load_options(CLI::App& command, LoadWords& words) {
               "given several times. Default: nothing is changed"))
       ->type_name("/PTR=VALUE")
       ->allow_extra_args(false);
+  add_gateway_option(command, words.gateway);
+}
+
+void add_gateway_option(CLI::App& command, std::optional<std::string>& gateway) {
+  command
+      .add_option(
+          "--gateway", gateway,
+          broken("A gateway's own file, YAML or JSON: its upstreams take the place of the scenario's. "
+                 "Default: none"))
+      ->type_name("FILE");
 }
 
 void add_output_option(CLI::App& command, std::string& output) {

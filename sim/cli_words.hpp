@@ -39,15 +39,17 @@ std::uint64_t whole_of(const std::string& option, const std::string& text, std::
 // "/json/pointer=value". Throws CLI::ValidationError.
 std::pair<std::string, std::string> setting_of(const std::string& text);
 
-// --seed and --set, which every command has that runs scenarios in other ways than they are written. `words`
+// --seed, --set and --gateway, which every command has that runs scenarios in other ways than they are written. `words`
 // must live as long as the callback of the command.
 struct LoadWords {
   std::optional<std::string> seed;
   std::vector<std::string> sets;
+  std::optional<std::string> gateway;
 
   LoadOptions options() const;  // in the callback. Throws CLI::ValidationError.
 };
 void add_load_options(CLI::App& command, LoadWords& words);
+void add_gateway_option(CLI::App& command, std::optional<std::string>& gateway);
 
 // -o, --output. Empty or "-" is standard output.
 void add_output_option(CLI::App& command, std::string& output);

@@ -191,7 +191,7 @@ void Fields::finish() {
     Finding finding;
     finding.pointer = at(name);
     finding.what = fmt::format("{} has no key \"{}\"{}", noun_, name, suggestion);
-    finding.at_key = true;
+    finding.at_key = finding.unknown_key = true;
     findings_.push_back(std::move(finding));
   }
 }

@@ -78,6 +78,21 @@ void Positions::close(std::uint32_t node, std::size_t end) {
   nodes_[node].next = static_cast<std::uint32_t>(nodes_.size());
 }
 
+void Positions::repeat(std::uint32_t node, std::uint32_t key, std::size_t key_begin, std::size_t begin) {
+  const std::uint32_t end = nodes_[node].next;
+  const std::uint32_t copy = open(key, key_begin, begin);
+  const std::uint32_t moved = copy - node;
+  for (std::uint32_t at = node + 1; at < end; ++at) {
+    nodes_.push_back(Node(nodes_[at]));  // not a reference into what may grow
+    nodes_.back().next += moved;
+  }
+  close(copy, begin + 1);
+}
+
+std::string_view Positions::key_of(std::uint32_t node) const {
+  return nodes_[node].key == NONE ? std::string_view() : std::string_view(keys_[nodes_[node].key]);
+}
+
 std::string Positions::step_of(std::uint32_t node, std::size_t index) const {
   return nodes_[node].key == NONE ? std::to_string(index) : keys_[nodes_[node].key];
 }

@@ -141,8 +141,6 @@ class Builder {
   friend Document halfopen::sim::read_json(std::string_view text);
 };
 
-constexpr std::string_view BYTE_ORDER_MARK = "\xEF\xBB\xBF";
-
 void refuse(Document& document, std::size_t offset, std::string what) {
   Finding finding;
   finding.what = std::move(what);
@@ -166,23 +164,28 @@ bool is_clean_text(std::string_view text, std::size_t& bad) {
   return true;
 }
 
-Document read_json(std::string_view text) {
-  Document document;
+bool is_fit_text(std::string_view text, Document& document) {
   if (text.size() > MAX_SOURCE_BYTES) {
     refuse(document, 0,
            fmt::format("the file is larger than {} MiB: no scenario needs that", MAX_SOURCE_BYTES >> 20));
-    return document;
+    return false;
   }
   if (std::size_t bad = 0; !is_clean_text(text, bad)) {
     const auto byte = static_cast<unsigned>(static_cast<unsigned char>(text[bad]));
     refuse(document, bad, fmt::format("the byte 0x{:02X} is not text: save the file as UTF-8", byte));
-    return document;
+    return false;
   }
-  Builder builder(text, document);
   if (text.substr(0, BYTE_ORDER_MARK.size()) == BYTE_ORDER_MARK) {
     refuse(document, 0, "the file begins with a byte order mark: save it as UTF-8 without one");
-    builder.cursor_ = BYTE_ORDER_MARK.size();
   }
+  return true;
+}
+
+Document read_json(std::string_view text) {
+  Document document;
+  if (!is_fit_text(text, document)) return document;
+  Builder builder(text, document);
+  if (!document.findings.empty()) builder.cursor_ = BYTE_ORDER_MARK.size();
   constexpr bool WHOLE_TEXT = true;
   constexpr bool COMMENTS = true;
   document.readable =

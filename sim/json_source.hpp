@@ -1,6 +1,7 @@
 // JSON text with comments -> values, and where in the file each of them stands. The only reader of JSON
 // documents from the world: it refuses what nlohmann would let pass (duplicate keys, endless depth, a byte
-// order mark, bytes that are no UTF-8) and says everything with a place.
+// order mark, bytes that are no UTF-8) and says everything with a place. Its sister for YAML is
+// sim/yaml_source.hpp.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -26,7 +27,8 @@ struct Finding {
   static constexpr std::size_t AT_POINTER = std::numeric_limits<std::size_t>::max();
   std::string pointer;
   std::string what;
-  bool at_key = false;  // it is the key that is wrong, not its value
+  bool at_key = false;       // it is the key that is wrong, not its value
+  bool unknown_key = false;  // nobody asked for this key
   bool warning = false;
   // Set by the reader of the text itself, whose complaints may stand where no value is.
   std::size_t offset = AT_POINTER;
@@ -38,16 +40,20 @@ class Positions {
  public:
   static constexpr std::uint32_t NONE = std::numeric_limits<std::uint32_t>::max();
   struct Node {
-    std::uint32_t begin = 0, end = 0;  // bytes of the value; end == begin: its text is not its value any more
-    std::uint32_t key_begin = 0;       // of the key, or of the value where there is none
-    std::uint32_t next = 0;            // the node after this one's last descendant
-    std::uint32_t key = NONE;          // index into the keys; NONE in a list and for the root
-    bool replaced = false;             // what stands below it in the file counts no more
+    // Bytes of the value. end == begin: its text is not its value any more; a notation that does not tell
+    // where a value ends says begin + 1.
+    std::uint32_t begin = 0, end = 0;
+    std::uint32_t key_begin = 0;  // of the key, or of the value where there is none
+    std::uint32_t next = 0;       // the node after this one's last descendant
+    std::uint32_t key = NONE;     // index into the keys; NONE in a list and for the root
+    bool replaced = false;        // what stands below it in the file counts no more
   };
 
   std::uint32_t intern(const std::string& key);
   std::uint32_t open(std::uint32_t key, std::size_t key_begin, std::size_t begin);
   void close(std::uint32_t node, std::size_t end);
+  // What stands at `node`, closed, stands at `begin` once more: what is below it keeps its places.
+  void repeat(std::uint32_t node, std::uint32_t key, std::size_t key_begin, std::size_t begin);
 
   // The nodes of `pointers`, or of the nearest enclosing value that the file has. One walk for all of them,
   // so that a file of mistakes takes no longer to explain than to read.
@@ -58,6 +64,8 @@ class Positions {
   std::vector<Found> find(const std::vector<std::string>& pointers) const;
   const Node& at(std::uint32_t node) const { return nodes_[node]; }
   std::size_t size() const { return nodes_.size(); }
+  // Empty in a list and for the root.
+  std::string_view key_of(std::uint32_t node) const;
 
   // The value at `pointer` now comes from elsewhere (--set): nothing below it has a place any more, and
   // the text of whatever encloses it is not its value.
@@ -84,6 +92,11 @@ struct Document {
 };
 
 Document read_json(std::string_view text);
+
+// What holds for every notation: at most MAX_SOURCE_BYTES, UTF-8, no NUL and no byte order mark; tells if
+// not. False: not to be read at all.
+bool is_fit_text(std::string_view text, Document& document);
+inline constexpr std::string_view BYTE_ORDER_MARK = "\xEF\xBB\xBF";
 
 // 1-based; the column counts bytes. `offsets` in ascending order: one pass over the text.
 struct LineColumn {

@@ -57,6 +57,7 @@ void read_scenario(const Json& value, Reading& reading) {
   read_expectations(root, reading);
   root.finish();
   check_limits(reading);
+  warn_of_surprises(value, reading);
 }
 
 // What the command line changes. The file keeps its places for everything else.
@@ -105,76 +106,35 @@ std::string effective(Json& root, Reading& reading) {
   return root.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// As the file has it, without comments and blanks; keys in the file's order.
-std::string compact(std::string_view text) {
-  const auto value = nlohmann::ordered_json::parse(text.begin(), text.end(), nullptr, false, true);
-  return value.is_discarded() ? std::string(text) : value.dump();
-}
-
-// Puts findings and expectations where they belong in the file: one walk for pointers, one for lines.
-void place(std::string_view text, std::string_view file, const Positions& positions, Reading& reading,
-           std::vector<Mistake>& out) {
-  const std::vector<Finding>& findings = reading.findings;
-  std::vector<Expectation>& expectations = reading.scenario.expect;
-  std::vector<std::string> pointers;
-  pointers.reserve(findings.size() + expectations.size());
-  for (const Finding& finding : findings) {
-    pointers.push_back(finding.offset == Finding::AT_POINTER ? finding.pointer : std::string());
-  }
-  for (std::size_t n = 0; n < expectations.size(); ++n) pointers.push_back(join("/expect", n));
-  const std::vector<Positions::Found> found = positions.find(pointers);
-
-  std::vector<std::pair<std::size_t, std::size_t>> order;  // offset, number
-  for (std::size_t n = 0; n < found.size(); ++n) {
-    std::size_t offset = 0;
-    if (n < findings.size() && findings[n].offset != Finding::AT_POINTER) {
-      offset = findings[n].offset;
-    } else if (found[n].node != Positions::NONE) {
-      const Positions::Node& node = positions.at(found[n].node);
-      const bool at_key = n < findings.size() && findings[n].at_key && found[n].exact;
-      offset = at_key ? node.key_begin : node.begin;
-    }
-    order.emplace_back(offset, n);
-  }
-  std::sort(order.begin(), order.end());
-  std::vector<std::size_t> offsets;
-  offsets.reserve(order.size());
-  for (const auto& [offset, n] : order) offsets.push_back(offset);
-  const std::vector<LineColumn> places = lines_and_columns(text, offsets);
-  for (std::size_t at = 0; at < order.size(); ++at) {
-    const std::size_t n = order[at].second;
-    const LineColumn& where = places[at];
-    if (n < findings.size()) {
-      const Finding& finding = findings[n];
-      out.push_back(
-          {std::string(file), where.line, where.column, finding.pointer, finding.what, finding.warning});
-      continue;
-    }
-    Expectation& expectation = expectations[n - findings.size()];
-    expectation.place = {where.line, where.column};
-    const Positions::Node& node = positions.at(found[n].node);
-    if (found[n].exact && node.end > node.begin)
-      expectation.text = compact(text.substr(node.begin, node.end - node.begin));
-  }
+// The command line's changes, then everything that the scenario says.
+void read_root(const LoadOptions& options, const std::optional<Gateway>& gateway, Source& source,
+               Loaded& loaded, Reading& reading) {
+  if (gateway) take_upstreams(*gateway, source.document);
+  Overrides(source.document, reading.findings).apply(options);
+  make_canonical(source.document.root);
+  read_scenario(source.document.root, reading);
+  if (gateway) gateway->forget_told(reading.findings);
+  loaded.effective_json = effective(source.document.root, reading);
+  reading.scenario.digest = stable_hash(loaded.effective_json);
 }
 
 Loaded load(std::string_view text, std::string_view file, const LoadOptions& options) {
   Loaded loaded;
   Reading reading;
   reading.folder = std::filesystem::path(file).parent_path();
-  Document document = read_json(text);
-  reading.findings = std::move(document.findings);
-  if (document.readable) {
-    Overrides(document, reading.findings).apply(options);
-    make_canonical(document.root);
-    read_scenario(document.root, reading);
-    loaded.effective_json = effective(document.root, reading);
-    reading.scenario.digest = stable_hash(loaded.effective_json);
-  }
-  place(text, file, document.positions, reading, loaded.mistakes);
-  const bool good =
-      std::all_of(loaded.mistakes.begin(), loaded.mistakes.end(), [](const Mistake& m) { return m.warning; });
-  if (good) loaded.scenario = std::move(reading.scenario);
+  Source source(text, file);
+  reading.findings = std::move(source.document.findings);
+  std::optional<Gateway> gateway;
+  if (options.gateway) gateway = read_gateway(*options.gateway, loaded.mistakes);
+  // Without the gateway's names every other one in the scenario would look wrong.
+  const bool readable = source.document.readable && gateway.has_value() == options.gateway.has_value();
+  if (readable) read_root(options, gateway, source, loaded, reading);
+  place_findings(source, reading.findings, loaded.mistakes);
+  const bool good = readable && std::all_of(loaded.mistakes.begin(), loaded.mistakes.end(),
+                                            [](const Mistake& m) { return m.warning; });
+  if (!good) return loaded;
+  place_expectations(source, reading.scenario.expect);
+  loaded.scenario = std::move(reading.scenario);
   return loaded;
 }
 

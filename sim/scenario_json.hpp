@@ -1,6 +1,6 @@
-// From the text of a scenario to the structs of scenario.hpp, or to every mistake in it at once.
-// No exception leaves, no input crashes or stalls it, and nothing is half-read: a scenario comes back only
-// when there is no mistake.
+// From the text of a scenario, in JSON or YAML, to the structs of scenario.hpp, or to every mistake in it at
+// once. No exception leaves, no input crashes or stalls it, and nothing is half-read: a scenario comes back
+// only when there is no mistake.
 #pragma once
 
 #include <cstdint>
@@ -34,18 +34,23 @@ struct LoadOptions {
   // --set /json/pointer=value, in order. The value is read as JSON, and as a string if it is none. The last
   // step of the pointer may be a new key of an object, or "-" to append to a list; all else must exist.
   std::vector<std::pair<std::string, std::string>> sets;
+  // The path of a gateway's own file, JSON or YAML: its "upstreams" take the place of the scenario's before
+  // everything else. Keys in them that are none of ours are warned of and left out of the scenario; whatever
+  // else the file holds is the gateway's business.
+  std::optional<std::string> gateway{};
 };
 
 struct Loaded {
   std::optional<Scenario> scenario;  // none if there is any mistake that is no warning
-  std::vector<Mistake> mistakes;     // in the order of the file
+  std::vector<Mistake> mistakes;     // the gateway's file first; in the order of the file
   // What `digest` is taken over: compact JSON, keys sorted, 1000.0 written 1000, after `sets` and `seed`
   // (always present), `empirical.file` replaced by the numbers in it. Defaults are not filled in, so that a
-  // later version with more settings keeps the digests of old files. Empty if the text is no JSON.
+  // later version with more settings keeps the digests of old files. Empty if the text can't be read.
   std::string effective_json;
 };
 
-// `file_name` names the text in messages; files that the scenario names are looked up beside it.
+// `file_name` names the text in messages and says by its end whether it is YAML (.yaml, .yml) or JSON; files
+// that the scenario names are looked up beside it.
 Loaded load_scenario_text(std::string_view text, std::string_view file_name, const LoadOptions& options = {});
 Loaded load_scenario_file(const std::string& path, const LoadOptions& options = {});
 

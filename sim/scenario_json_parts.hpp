@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 
 #include "sim/json_fields.hpp"
 #include "sim/scenario.hpp"
+#include "sim/scenario_json.hpp"
 
 namespace halfopen::sim {
 
@@ -30,6 +32,37 @@ struct Reading {
   bool upstreams_known = true, endpoints_known = true;
   std::size_t names_to_compare = 200'000;  // for suggestions: not for a file of nothing but wrong names
 };
+
+// ---- texts and places -------------------------------------------------------------------------------
+
+// A file of the world: its text, which outlives this, and what was read from it.
+struct Source {
+  // By the name's end as JSON or YAML.
+  Source(std::string_view source_text, std::string_view name);
+
+  std::string_view text, file;
+  Document document;
+  std::vector<std::string>
+      written;  // of a good YAML file: every expectation as compact JSON, keys as written
+};
+
+// In the order of the file, behind what `out` holds.
+void place_findings(const Source& source, const std::vector<Finding>& findings, std::vector<Mistake>& out);
+void place_expectations(const Source& source, std::vector<Expectation>& expectations);
+
+// ---- the gateway's own file -------------------------------------------------------------------------
+
+struct Gateway {
+  Json upstreams;                                      // without the keys that are none of ours
+  std::set<std::pair<std::string, std::string>> told;  // pointer and sentence of every mistake in it
+
+  // The scenario is read with the same upstreams: what is wrong with them has been told, at its own place.
+  void forget_told(std::vector<Finding>& findings) const;
+};
+
+// Its mistakes and warnings go to `out`. None: it can't be read at all, or has no upstreams.
+std::optional<Gateway> read_gateway(const std::string& path, std::vector<Mistake>& out);
+void take_upstreams(const Gateway& gateway, Document& scenario);
 
 // ---- configuration ----------------------------------------------------------------------------------
 
@@ -74,6 +107,8 @@ ArrivalProcess read_process(Fields& entry);
 void read_expectations(Fields& root, Reading& reading);
 // What would never end or never fit: judged on the structs, after everything is read.
 void check_limits(Reading& reading);
+// What will surprise, of a scenario without mistakes. `root` is what it was read from.
+void warn_of_surprises(const Json& root, Reading& reading);
 
 // from_ms and to_ms of faults and traffic: `to` must come after `from`.
 void read_span(Fields& fields, Nanos& from, Nanos& to);

@@ -75,6 +75,10 @@ def check_library(source, line, library):
             if not may_use_json(path):
                 yield source.finding(line, "include-json", f"<{library}> outside sim/*json* and sim/writer*",
                                      "a plain struct that scenario_json reads and a writer writes")
+        elif top == "yaml-cpp":
+            if path.name != "yaml_source.cpp":
+                yield source.finding(line, "include-yaml", f"<{library}> outside sim/yaml_source.cpp",
+                                     "a plain value that read_yaml hands over")
         elif top in ("CLI", "CLI11.hpp"):
             if not is_cli(path):
                 yield source.finding(line, "include-cli", f"<{library}> outside sim/cli* and sim/main.cpp",
