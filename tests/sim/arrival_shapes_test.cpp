@@ -150,6 +150,23 @@ TEST_CASE("arrivals: every border of bursts is met exactly, to the last of a lon
   CHECK(exact);
 }
 
+TEST_CASE(
+    "arrivals: a border belongs to the later period whatever it rounds to, a hair less to the earlier") {
+  for (const double nano_arrivals : {0.1 * 3e8, 7.7 * 1e7, 1.0 / 3.0, 123'456'789.125, 1e-3 * 1e9 / 7}) {
+    const Periods periods(nano_arrivals, SECOND);
+    int wrong = 0;
+    for (std::uint64_t n = 1; n < 20'000; ++n) {
+      const double border = static_cast<double>(n) * nano_arrivals / 1e9;
+      Periods::Place at, before;
+      REQUIRE(periods.find(border, at));
+      REQUIRE(periods.find(std::nextafter(border, 0.0), before));
+      wrong += at.start != n * SECOND || at.within != 0.0;
+      wrong += before.start != (n - 1) * SECOND || before.within <= 0.0;
+    }
+    CHECK(wrong == 0);
+  }
+}
+
 TEST_CASE("arrivals: poisson by bursts is in order, complete, within the bursts and as many as expected") {
   const Traffic entry = burst(20'000, 37 * MS, 100 * MS, 5, true);
   const Arrivals arrivals = all(entry, 30 * SECOND);

@@ -151,6 +151,15 @@ TEST_CASE(
         "20 0 ok, 20 e1:0 ok, 20 e1:1+1 ok, 20 e1:2 ok, 20 e2:0+1 ok, 20 e2:1 ok");
 }
 
+TEST_CASE("clients: who comes again at one instant goes by request, whoever failed first") {
+  Scenario scenario = scenario_over("ab", 35);
+  server(scenario, 'a').latency = FixedLatency{20};
+  for (const char letter : {'a', 'b'}) add_fault(server(scenario, letter), ErrorFault{1, 503}, 0, 15);
+  requests_at(scenario, {10, 0}).client = persistent(1);
+  CHECK(diary_of(scenario) ==
+        "0 1 asks, 10 0 asks, 20 1 failed, 20 0 failed, 20 0+1 asks, 20 1+1 asks, 30 1+1 ok");
+}
+
 TEST_CASE("clients: what has begun is tried again after the entry's end, but not after the run's") {
   Scenario scenario = scenario_over("a", 40);
   add_fault(server(scenario, 'a'), ErrorFault{1, 503});

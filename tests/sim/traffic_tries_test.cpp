@@ -31,7 +31,7 @@ std::uint64_t wait_ms(std::uint64_t seed, std::uint64_t index, std::uint32_t n, 
 }  // namespace
 
 TEST_CASE("clients: the wait before try n is core's backoff, drawn at the request and try") {
-  for (const std::uint64_t seed : {1, 2, 3, 2026}) {
+  for (const std::uint64_t seed : {1ULL, 2ULL, 3ULL, 2026ULL}) {
     Scenario scenario = scenario_over("a", 10'000);
     scenario.seed = seed;
     server(scenario, 'a').latency = FixedLatency{0};
