@@ -46,7 +46,7 @@ def reference(binary):
 
 def test_there_is_something_to_compare(reference):
     assert len(SCENARIOS) >= 20
-    assert reference.count(b'"fingerprint":') == len(SCENARIOS)
+    assert reference.count(b'\n"fingerprint":') == len(SCENARIOS)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
