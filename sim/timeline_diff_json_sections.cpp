@@ -21,7 +21,8 @@ std::string name_of(const Json& value) {
   for (const std::string_view key : {"upstream", "endpoint", "kind"}) {
     const auto found = value.find(key);
     if (found == value.end() || !found->is_string()) continue;
-    out += (out.empty() ? "" : " ") + found->get<std::string>();
+    if (!out.empty()) out += ' ';
+    out += found->get_ref<const std::string&>();
   }
   return out;
 }
