@@ -35,6 +35,7 @@ volatile std::sig_atomic_t temporary_exists = 0;
 
 // A status line is on the terminal now. `line_lock` keeps writers from writing into it.
 std::atomic<bool> status_shown = false;
+std::atomic<bool> leaving = false;                      // an interrupt came: no line is to be shown any more
 static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler may read it
 std::mutex line_lock;
 constexpr std::string_view TAKE_LINE_BACK = "\r\x1b[K";
@@ -42,6 +43,7 @@ constexpr std::string_view TAKE_LINE_BACK = "\r\x1b[K";
 constexpr std::array INTERRUPTS = {SIGINT, SIGTERM, SIGHUP};
 
 extern "C" void leave_on_signal(int signal) {
+  leaving = true;
   if (status_shown && ::write(STDERR_FILENO, TAKE_LINE_BACK.data(), TAKE_LINE_BACK.size()) < 0) {
     // The terminal is gone, and its line with it.
   }
@@ -175,6 +177,7 @@ InterruptsBlocked::~InterruptsBlocked() {
 
 void show_status_line(std::string_view line) {
   const std::lock_guard lock(line_lock);
+  if (leaving) return;
   status_shown = true;
   write_all(STDERR_FILENO, std::string(TAKE_LINE_BACK).append(line));
 }
