@@ -40,9 +40,9 @@ std::string value_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("yaml_scalar: plain scalars are those of the core schema of YAML 1.2") {
-  for (const auto& [text, json] : SCALARS) {
-    CAPTURE(text);
-    CHECK(value_of(text) == json);
+  for (const auto& scalar : SCALARS) {
+    CAPTURE(scalar.first);
+    CHECK(value_of(scalar.first) == scalar.second);
   }
 }
 

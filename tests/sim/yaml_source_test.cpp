@@ -197,10 +197,10 @@ TEST_CASE("yaml_source: whatever is hostile is refused with a sentence, soon and
       {"%YAML 3.0\n---\na: 1\n", "YAML"},
       {"%TAG ! tag:x,2000:\n---\na: !y 1\n", "the tag tag:x,2000:y means nothing"},
   };
-  for (const auto& [text, sentence] : cases) {
-    CAPTURE(text.substr(0, 20));
-    const std::string what = only_complaint(text);
-    CHECK_MESSAGE(what.find(sentence) != std::string::npos, what);
+  for (const auto& hostile : cases) {
+    CAPTURE(hostile.first.substr(0, 20));
+    const std::string what = only_complaint(hostile.first);
+    CHECK_MESSAGE(what.find(hostile.second) != std::string::npos, what);
   }
 }
 
