@@ -44,8 +44,8 @@ struct Loaded {
   std::optional<Scenario> scenario;  // none if there is any mistake that is no warning
   std::vector<Mistake> mistakes;     // the gateway's file first; in the order of the file
   // What `digest` is taken over: compact JSON, keys sorted, 1000.0 written 1000, after `sets` and `seed`
-  // (always present), `empirical.file` replaced by the numbers in it. Defaults are not filled in, so that a
-  // later version with more settings keeps the digests of old files. Empty if the text can't be read.
+  // (always present), the files it names replaced by the numbers in them. Defaults are not filled in, so that
+  // a later version with more settings keeps the digests of old files. Empty if the text can't be read.
   std::string effective_json;
 };
 
