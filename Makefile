@@ -1,7 +1,7 @@
 # One command for each habit. Everything is built under build/<preset>; see CMakePresets.json.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps demo test bench format tidy clean
+.PHONY: help deps demo test fuzz soak bench format tidy clean
 
 python := .venv/bin/python
 scenario := scenarios/brownout-one-of-four.json
@@ -33,9 +33,21 @@ test: deps ## everything but the soak: C++ with sanitizers, races, tidy, package
 	cmake --preset dev && cmake --build --preset dev || failed+=' build-dev'; \
 	cmake --preset tsan && cmake --build --preset tsan || failed+=' build-tsan'; \
 	ctest --preset tsan --output-on-failure -j2 || failed+=' ctest-tsan'; \
+	$(MAKE) --no-print-directory fuzz || failed+=' fuzz'; \
 	ctest --preset dev --output-on-failure -j2 || failed+=' ctest-dev'; \
 	HALFOPEN_BIN=build/dev/halfopen $(python) -m pytest tests/python || failed+=' pytest'; \
 	if [[ -n $$failed ]]; then echo "make test: failed:$$failed" >&2; exit 1; fi
+
+seconds = 10
+fuzz: deps ## libFuzzer over the readers, 10 s each; seconds=N for longer
+	@cmake --preset fuzz && cmake --build --preset fuzz && \
+	$(python) tests/fuzz/run.py --build build/fuzz --seconds $(seconds)
+
+soak: deps ## an hour of fuzzing and the long runs: before a release, not before a commit
+	@failed=; \
+	$(MAKE) --no-print-directory fuzz seconds=3600 || failed+=' fuzz'; \
+	cmake --preset release && cmake --build --preset release && ctest --preset soak || failed+=' ctest-soak'; \
+	if [[ -n $$failed ]]; then echo "make soak: failed:$$failed" >&2; exit 1; fi
 
 bench: deps ## workload W and the machines, as ratios to a yardstick of the same hour
 	@cmake --preset release >&2

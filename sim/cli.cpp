@@ -37,14 +37,7 @@ class HelpFormatter : public CLI::Formatter {
 // In the order of the help.
 using AddCommand = void (*)(CLI::App& app, Chosen& chosen);
 constexpr AddCommand COMMANDS[] = {
-    add_run,
-    add_check,
-    add_explain,
-    add_diff,
-    add_sweep,
-    add_validate,
-    add_init,
-    add_step,
+    add_run, add_check, add_explain, add_diff, add_sweep, add_validate, add_schema, add_init, add_step,
 };
 
 // ---- help -------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ void add_explain(CLI::App& app, Chosen& chosen);
 void add_diff(CLI::App& app, Chosen& chosen);
 void add_sweep(CLI::App& app, Chosen& chosen);
 void add_validate(CLI::App& app, Chosen& chosen);
+void add_schema(CLI::App& app, Chosen& chosen);
 void add_init(CLI::App& app, Chosen& chosen);
 void add_step(CLI::App& app, Chosen& chosen);
 

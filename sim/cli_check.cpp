@@ -58,7 +58,8 @@ std::vector<std::string> worth_checking_in(const std::string& directory) {
 Mistake nothing_in(const std::string& directory) {
   Mistake mistake;
   mistake.file = directory;
-  mistake.what = fmt::format("no scenario (*.json, *.yaml, *.yml, other than *{}) in this directory", GOLDEN_SUFFIX);
+  mistake.what =
+      fmt::format("no scenario (*.json, *.yaml, *.yml, other than *{}) in this directory", GOLDEN_SUFFIX);
   return mistake;
 }
 

@@ -127,9 +127,10 @@ void add_run(CLI::App& app, Chosen& chosen) {
       ->required();
   run->add_option(
          "--format", words->format,
-         broken("text (for people, 80 columns), json (halfopen.timeline/1, one document a scenario), jsonl (one "
-                "object a line) or trace (Chrome trace events of one scenario: drop the file into "
-                "ui.perfetto.dev). Default: text"))
+         broken(
+             "text (for people, 80 columns), json (halfopen.timeline/1, one document a scenario), jsonl (one "
+             "object a line) or trace (Chrome trace events of one scenario: drop the file into "
+             "ui.perfetto.dev). Default: text"))
       ->check(one_of({"text", "json", "jsonl", "trace"}))
       ->type_name("FORMAT");
   add_load_options(*run, words->load);

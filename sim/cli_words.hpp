@@ -39,8 +39,8 @@ std::uint64_t whole_of(const std::string& option, const std::string& text, std::
 // "/json/pointer=value". Throws CLI::ValidationError.
 std::pair<std::string, std::string> setting_of(const std::string& text);
 
-// --seed, --set and --gateway, which every command has that runs scenarios in other ways than they are written. `words`
-// must live as long as the callback of the command.
+// --seed, --set and --gateway, which every command has that runs scenarios in other ways than they are
+// written. `words` must live as long as the callback of the command.
 struct LoadWords {
   std::optional<std::string> seed;
   std::vector<std::string> sets;

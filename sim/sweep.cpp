@@ -10,7 +10,6 @@
 #include "sim/in_order.hpp"
 #include "sim/json_source.hpp"
 #include "sim/simulation.hpp"
-#include "sim/sweep_columns.hpp"
 #include "sim/sweep_json.hpp"
 #include "sim/writer_parts.hpp"
 
@@ -199,7 +198,7 @@ class Sweep::Runner {
     out.expectations = judgements.size();
     out.held = static_cast<std::uint64_t>(std::count_if(
         judgements.begin(), judgements.end(), [](const Judgement& judgement) { return judgement.held; }));
-    out.metrics = sweep_metrics(timeline);
+    for (const Metric& metric : metrics()) out.metrics.push_back(measure(metric, timeline));
     return out;
   }
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/metrics.hpp"
 #include "sim/scenario_json.hpp"
 
 namespace halfopen::sim {
@@ -54,7 +55,7 @@ struct SweepRecord {
   SweepRun run;
   std::uint64_t seed = 1, digest = 0, fingerprint = 0;
   std::uint64_t expectations = 0, held = 0;
-  std::vector<double> metrics;  // as sweep_columns.hpp has them; NaN where nothing was measured
+  std::vector<MetricValue> metrics;  // every one of metrics(), of the whole run
 };
 
 // A mistake that combinations of values make, and in how many of them.

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <variant>
 
+#include "sim/metrics.hpp"
 #include "sim/number_format.hpp"
-#include "sim/sweep_columns.hpp"
 #include "sim/sweep_json.hpp"
 
 namespace halfopen::sim {
@@ -56,16 +58,16 @@ class RowWriter {
     }
   }
 
-  void metric(const MetricColumn& metric, double value) {
+  void metric(const Metric& metric, const MetricValue& value) {
     column(metric.name);
-    if (std::isnan(value)) {
+    if (const auto* count = std::get_if<std::uint64_t>(&value)) return append_uint(out_, *count);
+    const double number = std::get<double>(value);
+    if (std::isnan(number)) {
       if (format_ == RowFormat::jsonl) out_ += "null";
-      return;
-    }
-    switch (metric.kind) {
-      case MetricKind::count: append_uint(out_, static_cast<std::uint64_t>(value)); break;
-      case MetricKind::ratio: append_double(out_, value); break;
-      case MetricKind::ms: append_double_ms(out_, value); break;
+    } else if (metric.unit == "ms") {
+      append_double_ms(out_, number);
+    } else {
+      append_double(out_, number);
     }
   }
 
@@ -96,7 +98,7 @@ void append_identity(RowWriter& row, const Sweep& sweep, const SweepRun& run, st
 
 // What every row has between its identity and its digest: so many commas, and neither quote nor line end in a
 // CSV's.
-std::ptrdiff_t commas_of_results() { return static_cast<std::ptrdiff_t>(sweep_columns().size()) + 4; }
+std::ptrdiff_t commas_of_results() { return static_cast<std::ptrdiff_t>(metrics().size()) + 4; }
 
 // Why a whole line is not the row of `run`; empty if it is.
 std::string difference(Sweep& sweep, const SweepRun& run, RowFormat format, std::string_view line) {
@@ -127,7 +129,7 @@ std::string sweep_header(const SweepPlan& plan, RowFormat format, bool identity)
     append_csv(out, param.pointer);
   }
   if (!identity) {
-    for (const MetricColumn& metric : sweep_columns()) (out += ',') += metric.name;
+    for (const Metric& metric : metrics()) (out += ',') += metric.name;
     out += ",expectations,held,fingerprint,digest";
   }
   return out + '\n';
@@ -152,7 +154,7 @@ std::string sweep_row(const Sweep& sweep, const SweepRecord& record, RowFormat f
   std::string out;
   RowWriter row(out, format);
   append_identity(row, sweep, record.run, record.seed);
-  const std::vector<MetricColumn>& columns = sweep_columns();
+  const std::span<const Metric> columns = metrics();
   for (std::size_t n = 0; n < columns.size(); ++n) row.metric(columns[n], record.metrics[n]);
   row.count("expectations", record.expectations);
   row.count("held", record.held);

@@ -1,6 +1,8 @@
 // What the file says of bursts and cold starts, as it arrives.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 
 #include "tests/sim/scenario_texts.hpp"
@@ -22,7 +24,12 @@ std::string bursts(const std::string& mean_good_ms, const std::string& mean_bad_
          R"(, "error_ratio": 1 } })";
 }
 
-std::size_t mistakes_of(const std::string& fault) { return mistakes(with(fault)).size(); }
+// Warnings are none.
+std::ptrdiff_t mistakes_of(const std::string& fault) {
+  const Loaded loaded = load_scenario_text(with(fault), "t.json");
+  return std::count_if(loaded.mistakes.begin(), loaded.mistakes.end(),
+                       [](const Mistake& mistake) { return !mistake.warning; });
+}
 
 }  // namespace
 

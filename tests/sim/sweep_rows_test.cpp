@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/sweep_columns.hpp"
+#include "sim/metrics.hpp"
 #include "tests/sim/scenario_texts.hpp"
 
 using namespace halfopen::sim;
@@ -65,21 +65,21 @@ TEST_CASE("sweep_rows: what was not measured is an empty field or null") {
   const Sweep sweep(plan({}));
   SweepRecord record;
   record.run = sweep.run(1);
-  record.metrics.assign(sweep_columns().size(), 0.5);
-  for (std::size_t n = 0; n < record.metrics.size(); ++n) {
-    if (sweep_columns()[n].kind == MetricKind::count) record.metrics[n] = static_cast<double>(n);
-    if (sweep_columns()[n].kind == MetricKind::ms)
-      record.metrics[n] = std::numeric_limits<double>::quiet_NaN();
+  std::string fields;
+  for (std::uint64_t n = 0; n < metrics().size(); ++n) {
+    const bool measured = n % 3 != 2;
+    const MetricValue half = measured ? 0.5 : std::numeric_limits<double>::quiet_NaN();
+    record.metrics.push_back(n % 3 == 0 ? MetricValue{n} : half);
+    fields += ',' + (n % 3 == 0 ? std::to_string(n) : std::string(measured ? "0.5" : ""));
   }
   record.held = 1;
   record.expectations = 2;
   record.fingerprint = 0xab;
   record.digest = 0xcd;
   const std::string csv = sweep_row(sweep, record, RowFormat::csv);
-  CHECK(csv == "1,1,1,0,1,2,3,4,5,6,7,0.5,0.5,,,,13,14,15,16,,18,19,2,1,00000000000000ab,00000000000000cd\n");
+  CHECK(csv == "1,1,1" + fields + ",2,1,00000000000000ab,00000000000000cd\n");
   const std::string jsonl = sweep_row(sweep, record, RowFormat::jsonl);
-  CHECK(jsonl.find(R"("success_ratio":0.5,"attempts_per_request":0.5,"latency_p50_ms":null,)") !=
-        std::string::npos);
+  CHECK(jsonl.find(R"("requests":0,"ok":0.5,"failed":null,"fast_failed":3,)") != std::string::npos);
   CHECK(
       jsonl.ends_with("\"expectations\":2,\"held\":1,\"fingerprint\":\"00000000000000ab\",\"digest\":"
                       "\"00000000000000cd\"}\n"));

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/metrics.hpp"
 #include "sim/simulation.hpp"
-#include "sim/sweep_columns.hpp"
 #include "sim/writer_parts.hpp"
 #include "tests/sim/scenario_texts.hpp"
 
@@ -128,24 +128,9 @@ TEST_CASE("sweep: a run is the one that the scenario makes with its values and i
     CHECK(record.fingerprint == halfopen::sim::fingerprint(timeline));
     CHECK(record.expectations == 2);
     CHECK(record.held == 1);
-    REQUIRE(record.metrics.size() == sweep_columns().size());
-    CHECK(record.metrics[0] == static_cast<double>(timeline.summary.requests));
+    REQUIRE(record.metrics.size() == metrics().size());
+    CHECK(record.metrics[0] == MetricValue{timeline.summary.requests});
   }
-}
-
-TEST_CASE("sweep: the columns are the members of the summary, in its order") {
-  Summary summary;
-  std::string text;
-  ObjectWriter object(text);
-  append_summary(object, summary);
-  object.close();
-  std::string columns = "{";
-  for (const MetricColumn& column : sweep_columns()) {
-    columns += (columns.size() > 1 ? ",\"" : "\"") + std::string(column.name) + "\":";
-    // What an empty summary has.
-    columns += column.kind == MetricKind::count || column.name == "breaker_open_ms" ? "0" : "null";
-  }
-  CHECK(text == columns + "}");
 }
 
 TEST_CASE("sweep: records come in the order of runs and are the same for any number of threads") {
