@@ -106,7 +106,8 @@ struct Shown {
 constexpr std::array SHOWN{
     Shown{"upstream", "name", R"("api")"},         Shown{"upstream", "trusted_ca_file", R"("ca.pem")"},
     Shown{"endpoint", "address", R"("10.0.0.9")"}, Shown{"endpoint", "port", "9090"},
-    Shown{"retries", "total_deadline_ms", "1000"}, Shown{"timeouts", "read_ms", "400"},
+    Shown{"retries", "total_deadline_ms", "1000"}, Shown{"active_health", "timeout_ms", "50"},
+    Shown{"timeouts", "read_ms", "400"},
 };
 
 std::string shown_value(const SettingText& setting) {

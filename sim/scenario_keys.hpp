@@ -16,7 +16,7 @@ enum class KeyType : std::uint8_t {
   number,    // any number in [min, max], or (min, max] where `above_min`
   word,      // one of `refers`, which is "a|b|c"
   object,    // an object of the kind `refers`
-  list,      // of objects of the kind `refers`
+  list,      // of at least `min` objects of the kind `refers`
   pair,      // two times in ms, the first before the second
   own_shape  // `refers` is its JSON Schema
 };

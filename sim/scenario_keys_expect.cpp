@@ -74,6 +74,7 @@ constexpr Key EXPECTATION_KEYS[] = {
     {.name = "sequence",
      .type = KeyType::list,
      .refers = "sequence_step",
+     .min = 1,
      .about = "Form: these events occur in this order.",
      .example = R"(/expect/0={"sequence":[{"event":"endpoint_ejected"},{"event":"endpoint_half_open"}]})"},
     {.name = "state",

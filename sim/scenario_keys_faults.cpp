@@ -119,7 +119,7 @@ constexpr Key ERROR_KEYS[] = {
     status_key(R"(/endpoints/*/faults/0={"error":{"ratio":0.5,"status":429}})"),
 };
 constexpr Key DOWN_KEYS[] = {
-    down_kind(R"(/endpoints/*/faults/0={"from_ms":500,"to_ms":800,"down":{"kind":"timeout"}})")};
+    down_kind(R"(/endpoints/*/faults/0={"from_ms":500,"to_ms":800,"down":{"kind":"reset"}})")};
 constexpr Key SLOW_KEYS[] = {
     {.name = "add_ms",
      .type = KeyType::number,

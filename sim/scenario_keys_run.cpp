@@ -26,7 +26,7 @@ constexpr Key SCENARIO_KEYS[] = {
      .above_min = true,
      .required = true,
      .about = "The run covers [0, duration_ms) of virtual time; what is in flight then is `unfinished`.",
-     .example = "/duration_ms=1500"},
+     .example = "/duration_ms=1800"},
     {.name = "sample_ms",
      .type = KeyType::number,
      .max = LAST_MS,
@@ -126,6 +126,9 @@ constexpr Key RELOAD_KEYS[] = {
          R"(/reloads/0={"at_ms":700,"upstreams":[{"name":"api","endpoints":[{"address":"10.0.0.1","port":8080},{"address":"10.0.0.2","port":8080}]}]})"},
 };
 
+constexpr std::string_view WITHIN_UPSTREAMS =
+    R"({"type":"string","pattern":"^/upstreams(/([^~]|~[01])*)?$"})";
+
 constexpr Key PATCH_KEYS[] = {
     {.name = "op",
      .type = KeyType::word,
@@ -136,16 +139,20 @@ constexpr Key PATCH_KEYS[] = {
                 "\n"
                 R"(/reloads/0/patch/-={"op":"replace","path":"/upstreams/1/name","value":"copy"})"},
     {.name = "path",
+     .type = KeyType::own_shape,
+     .refers = WITHIN_UPSTREAMS,
      .required = true,
      .about = "JSON Pointer of what is meant; `-` is the end of a list.",
-     .example = R"(/reloads/0/patch/0/path="/upstreams/0/health/failure_ratio")"
-                "\n/reloads/0/patch/0/value=0.4"},
+     .example = R"(/reloads/0/patch/0/path="/upstreams/0/breaker/open_ms")"
+                "\n/reloads/0/patch/0/value=700"},
     {.name = "value",
      .type = KeyType::own_shape,
      .refers = "{}",
      .about = "Of add, replace and test.",
      .example = "/reloads/0/patch/0/value=4"},
     {.name = "from",
+     .type = KeyType::own_shape,
+     .refers = WITHIN_UPSTREAMS,
      .about = "JSON Pointer of the source, of move and copy.",
      .example =
          R"(/reloads/0/patch/0={"op":"move","from":"/upstreams/0/breaker/open_ms","path":"/upstreams/0/health/eject_ms"})"},

@@ -65,7 +65,11 @@ Schema shape_of(const Key& key) {
     case KeyType::word: return {{"enum", split(key.refers, '|')}};
     case KeyType::object:
       return {{"allOf", {reference(key.refers)}}};  // beside $ref nothing else would count
-    case KeyType::list: return {{"type", "array"}, {"items", reference(key.refers)}};
+    case KeyType::list: {
+      Schema list{{"type", "array"}, {"items", reference(key.refers)}};
+      if (key.min > 0) list["minItems"] = number(key.min);
+      return list;
+    }
     case KeyType::pair: {
       const Schema moment{{"type", "number"}, {"minimum", 0}, {"maximum", 10'000'000'000}};
       return {{"type", "array"}, {"items", {moment, moment}}, {"minItems", 2}, {"maxItems", 2}};

@@ -95,7 +95,7 @@ constexpr std::string_view FRAME = R"json({
         "upstream": {"type": "string"}, "endpoint": {"type": "string"},
         "rule": {"enum": ["consecutive_failures", "failure_ratio", "error_ratio", "half_open_probe_failed"]},
         "via": {"enum": ["half_open_probe", "active_probe", "fail_open", "late_report"]},
-        "because": {"type": "object", "additionalProperties": {"type": "number"},
+        "because": {"type": "object", "additionalProperties": {"type": ["number", "null"]},
                     "description": "The counts as judged at the transition."}}}
   }
 })json";
