@@ -83,6 +83,7 @@ void place_expectations(const Source& source, std::vector<Expectation>& expectat
   for (std::size_t n = 0; n < expectations.size(); ++n) pointers.push_back(join("/expect", n));
   const std::vector<Positions::Found> found = positions.find(pointers);
   std::vector<std::size_t> offsets;
+  offsets.reserve(found.size());
   for (const Positions::Found& at : found) offsets.push_back(positions.at(at.node).begin);
   const Placed placed = in_file_order(source.text, offsets);
   for (std::size_t at = 0; at < offsets.size(); ++at) {
