@@ -33,7 +33,6 @@ test: deps ## everything but the soak: C++ with sanitizers, races, tidy, package
 	cmake --preset dev && cmake --build --preset dev || failed+=' build-dev'; \
 	cmake --preset tsan && cmake --build --preset tsan || failed+=' build-tsan'; \
 	ctest --preset tsan --output-on-failure -j2 || failed+=' ctest-tsan'; \
-	$(MAKE) --no-print-directory fuzz || failed+=' fuzz'; \
 	ctest --preset dev --output-on-failure -j2 || failed+=' ctest-dev'; \
 	HALFOPEN_BIN=build/dev/halfopen $(python) -m pytest tests/python || failed+=' pytest'; \
 	if [[ -n $$failed ]]; then echo "make test: failed:$$failed" >&2; exit 1; fi
