@@ -34,7 +34,7 @@ test: deps ## everything but the soak: C++ with sanitizers, races, tidy, package
 	cmake --preset tsan && cmake --build --preset tsan || failed+=' build-tsan'; \
 	ctest --preset tsan --output-on-failure -j2 || failed+=' ctest-tsan'; \
 	ctest --preset dev --output-on-failure -j2 || failed+=' ctest-dev'; \
-	HALFOPEN_BIN=build/dev/halfopen $(python) -m pytest tests/python || failed+=' pytest'; \
+	HALFOPEN_BIN=build/dev/halfopen $(python) -m pytest tests/python -n 2 --dist loadscope || failed+=' pytest'; \
 	if [[ -n $$failed ]]; then echo "make test: failed:$$failed" >&2; exit 1; fi
 
 seconds = 10
