@@ -12,9 +12,9 @@
 #include "sim/cli_check.hpp"
 #include "sim/cli_golden.hpp"
 #include "sim/cli_output.hpp"
-#include "sim/cli_parallel.hpp"
 #include "sim/cli_progress.hpp"
 #include "sim/cli_words.hpp"
+#include "sim/in_order.hpp"
 #include "sim/text_layout.hpp"
 #include "sim/yaml_source.hpp"
 
@@ -28,7 +28,7 @@ struct CheckOptions {
   std::vector<std::string> paths;  // files and directories
   std::string junit;               // empty: none
   LoadOptions load;
-  std::size_t jobs = 1;
+  unsigned jobs = 0;  // 0: one for each processor
   bool tap = false;
   bool github = false;
   bool update = false;
@@ -189,13 +189,18 @@ int judge_and_tell(Batch& batch, const CheckOptions& options) {
     const Golden golden = options.load.gateway ? Golden::leave_out
                           : options.update     ? Golden::update
                                                : Golden::compare;
-    const auto work = [&](std::size_t number) { judge_one(batch, number, golden, progress); };
-    in_order(batch.results.size(), options.jobs, work, [&](std::size_t number) {
+    const auto judge_it = [&](std::uint64_t number) {
+      judge_one(batch, number, golden, progress);
+      return number;
+    };
+    const auto tell_it = [&](std::uint64_t number) {
       CheckResult& result = batch.results[number];
       write_golden(result);
       held += result.status == EXIT_HELD ? 1 : 0;
       status = std::max({status, result.status, tell(result, options, points)});
-    });
+    };
+    in_order<std::uint64_t>(
+        batch.results.size(), options.jobs, [&] { return judge_it; }, tell_it, nullptr);
   }
   if (options.tap) status = std::max(status, write_stdout(check_tap_plan(points)));
   if (!options.junit.empty())
@@ -285,7 +290,7 @@ void add_check(CLI::App& app, Chosen& chosen) {
              "none; refused where the environment variable CI is set. Default: off"));
   check->callback([words, &chosen] {
     if (words->options.junit == "-") throw CLI::ValidationError("--junit", "'-' is no file to write to");
-    words->options.jobs = words->jobs ? whole_of("--jobs", *words->jobs, 1, 1024) : processors();
+    if (words->jobs) words->options.jobs = static_cast<unsigned>(whole_of("--jobs", *words->jobs, 1, 1024));
     chosen = [words] { return command_check(words->options); };
   });
 }

@@ -1,12 +1,11 @@
 #include "sim/cli_sweep_progress.hpp"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <string>
-#include <string_view>
 
+#include "sim/cli_output.hpp"
 #include "sim/text_layout.hpp"
 
 namespace halfopen::sim {
@@ -14,11 +13,6 @@ namespace halfopen::sim {
 namespace {
 
 constexpr std::uint64_t QUIET_TICKS = 4;
-
-void write_now(std::string_view text) {
-  // A terminal that does not take it has nothing to show; there is nobody to tell.
-  if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;
-}
 
 std::string time_left(double seconds) {
   const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
@@ -30,7 +24,7 @@ std::string time_left(double seconds) {
 }  // namespace
 
 SweepProgress::SweepProgress(bool wanted) {
-  if (wanted && ::isatty(STDERR_FILENO) == 1) timer_.emplace([this] { count_time(); });
+  if (wanted && status_line_width() > 0) timer_.emplace([this] { count_time(); });
 }
 
 SweepProgress::~SweepProgress() {
@@ -55,17 +49,17 @@ void SweepProgress::show(std::uint64_t done, std::uint64_t total) {
   shown_at_ = now;
   shown_ = true;
   const double seconds = static_cast<double>(now) / 2;
-  std::string line = fmt::format("\r{}/{} runs", grouped(done), grouped(total));
+  std::string line = fmt::format("{}/{} runs", grouped(done), grouped(total));
   if (done > 0) {
     const double speed = static_cast<double>(done) / seconds;
     line += fmt::format(", {} runs/s, ETA {}", decimal(speed, speed < 10 ? 1 : 0),
                         time_left(static_cast<double>(total - done) / speed));
   }
-  write_now(line + "\x1b[K");
+  show_status_line(line);
 }
 
 void SweepProgress::erase() {
-  if (shown_) write_now("\r\x1b[K");
+  if (shown_) clear_status_line();
   shown_ = false;
 }
 
