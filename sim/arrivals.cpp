@@ -133,11 +133,12 @@ void ArrivalSource::fill(const ArrivalEvery& every) {
   for (std::size_t i = 0; i < BLOCK && !done_; ++i, ++made_) append(traffic_->from + made_ * gap, made_);
 }
 
-// User u starts at from + floor(u * think / count): evenly over the first think time.
+// User u starts at from_ms + floor(u * think_ms / count) ms: evenly over the first think time, in whole ms.
 void ArrivalSource::fill(const Users& users) {
   __extension__ typedef unsigned __int128 Wide;
   for (std::size_t i = 0; i < BLOCK && made_ < last_ && !done_; ++i, ++made_) {
-    const auto wait = static_cast<Nanos>(Wide{made_} * users.think / users.count);
+    const auto wait =
+        static_cast<Nanos>(Wide{made_} * users.think / (users.count * NANOS_PER_MS)) * NANOS_PER_MS;
     append(traffic_->from + wait, request_index(made_, 0));
   }
   if (made_ == last_) done_ = true;

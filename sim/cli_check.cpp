@@ -227,17 +227,18 @@ int command_check(const CheckOptions& options) {
   }
   Batch batch(options.load);
   for (const std::string& path : options.paths) batch.add(path);
+  bool clashed = false;
   if (const std::string clash = golden_clash(batch.scenario_files()); !clash.empty()) {
     say("halfopen: " + clash);
-    return EXIT_BAD_INPUT;
+    clashed = true;
   }
   if (const auto problem = output_problem("--junit", options.junit, batch.files())) {
     say("halfopen: " + *problem);
     return EXIT_BAD_INPUT;
   }
   // A bad file does not keep the others from being judged, but nothing is rewritten beside it.
-  if (options.update && batch.count(CheckResult::Kind::bad) > 0) return EXIT_BAD_INPUT;
-  return judge_and_tell(batch, options);
+  if (options.update && (clashed || batch.count(CheckResult::Kind::bad) > 0)) return EXIT_BAD_INPUT;
+  return std::max(judge_and_tell(batch, options), clashed ? EXIT_BAD_INPUT : EXIT_HELD);
 }
 
 struct CheckWords {

@@ -90,8 +90,10 @@ void add_output(CLI::App& sweep, SweepWords& words) {
   sweep.add_flag("--force", words.options.force,
                  broken("Begin the output file anew, whatever it holds. Default: off"));
   sweep
-      .add_option("--jobs", words.jobs,
-                  broken("Threads; what is written does not depend on it. Default: one for each processor"))
+      .add_option(
+          "--jobs", words.jobs,
+          broken(
+              "Threads, 1 to 1024; what is written does not depend on it. Default: one for each processor"))
       ->type_name("N");
 }
 

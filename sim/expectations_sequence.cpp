@@ -13,6 +13,8 @@ namespace halfopen::sim::expectations_detail {
 
 namespace {
 
+using Events = std::vector<const TimelineEvent*>;
+
 std::string step_text(const SequenceStep& step) { return pattern_text(step.pattern) + when_text(step.when); }
 
 bool answers(const SequenceStep& step, const Timeline& timeline, const TimelineEvent& event) {
@@ -86,6 +88,32 @@ std::string sequence_text(const ExpectSequence& expect) {
   return out + (expect.exact ? "; and no other event of theirs" : "");
 }
 
+// The first event from `place` on that answers the first step, and for each step after it the next one that
+// does.
+Events first_found(const ExpectSequence& expect, const Timeline& timeline, std::size_t place) {
+  Events found;
+  for (; place < timeline.events.size() && found.size() < expect.steps.size(); ++place) {
+    const TimelineEvent& event = timeline.events[place];
+    if (answers(expect.steps[found.size()], timeline, event)) found.push_back(&event);
+  }
+  return found;
+}
+
+// A first step that leaves its endpoint open may have taken somebody else's event: so another first event is
+// tried, until nothing is in the way or there is none. What stood in the way of the first is told.
+const TimelineEvent* intruder_of_all(const ExpectSequence& expect, const Timeline& timeline, Events found) {
+  constexpr int TRIES = 1000;
+  const TimelineEvent* first = nullptr;
+  for (int tries = 0; tries < TRIES && found.size() == expect.steps.size(); ++tries) {
+    const TimelineEvent* const other = intruder(subjects_of(expect, timeline, found), timeline, found);
+    if (other == nullptr) return nullptr;
+    if (first == nullptr) first = other;
+    const auto next = static_cast<std::size_t>(found.front() - timeline.events.data()) + 1;
+    found = first_found(expect, timeline, next);
+  }
+  return first;
+}
+
 }  // namespace
 
 // Each step takes the first event after the one before it that answers it.
@@ -96,17 +124,12 @@ Judgement judge_sequence(const ExpectSequence& expect, const Timeline& timeline)
     const std::string problem = pattern_problem(expect.steps[i].pattern);
     if (!problem.empty()) return not_evaluated(out.expected, fmt::format("in step {}, {}", i + 1, problem));
   }
-  std::vector<const TimelineEvent*> found;
-  for (const TimelineEvent& event : timeline.events) {
-    if (found.size() == expect.steps.size()) break;
-    if (answers(expect.steps[found.size()], timeline, event)) found.push_back(&event);
-  }
+  const Events found = first_found(expect, timeline, 0);
   if (found.size() < expect.steps.size()) {
     out.got = missing_text(expect, timeline, found);
     return out;
   }
-  const TimelineEvent* other =
-      expect.exact ? intruder(subjects_of(expect, timeline, found), timeline, found) : nullptr;
+  const TimelineEvent* const other = expect.exact ? intruder_of_all(expect, timeline, found) : nullptr;
   out.held = other == nullptr;
   out.got = times_text(found);
   if (other != nullptr) out.got += "; but also, " + event_text(timeline, *other);

@@ -72,7 +72,7 @@ std::string headline(const Told& told) {
 
 std::string tried_section(const Told& told) {
   if (told.what.tried.empty() && told.what.not_tried.empty()) return "";
-  std::string out = heading(told, "What would have kept it in (each tried in a run of its own)");
+  std::string out = heading(told, "What other settings would have done (each tried in a run of its own)");
   std::size_t width = 0;
   for (const Tried& tried : told.what.tried) width = std::max(width, columns_of(tried.label));
   for (const Tried& tried : told.what.tried) {

@@ -13,9 +13,11 @@ namespace halfopen::sim {
 namespace {
 
 constexpr std::size_t MOST = 4;  // each is a run
-constexpr std::uint32_t NEVER_REACHED = std::numeric_limits<std::uint32_t>::max();
+// What core puts where a probe's report has no ratio rule; and a threshold out of reach that is not that.
+constexpr std::uint32_t NO_RATIO_RULE = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t NEVER_REACHED = NO_RATIO_RULE - 1;
 
-bool by_probes(const Because& because) { return because.min_volume == NEVER_REACHED; }
+bool by_probes(const Because& because) { return because.min_volume == NO_RATIO_RULE; }
 
 // The settings of the two machines under the names that files use.
 struct Settings {

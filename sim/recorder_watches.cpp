@@ -22,7 +22,8 @@ void Recorder::watch(std::uint32_t lane) {
                                     {},
                                     0,
                                     0,
-                                    fault_lanes_.at({server->second, n})});
+                                    fault_lanes_.at({server->second, n}),
+                                    at_work_at_times(fault.kind)});
     lanes_now_[lane].watched = true;
   }
 }
@@ -31,6 +32,7 @@ void Recorder::close_watches(std::uint32_t lane) {
   for (const std::uint32_t place : watches_[lane]) {
     Detection& detection = timeline_.detections[place];
     if (detection.ejected || t_ < detection.from || t_ >= detection.to) continue;
+    if (detection.at_times && !judging_.fault) continue;
     detection.ejected = t_;
     detection.before = lanes_now_[lane].sent;
   }

@@ -151,7 +151,7 @@ struct ArrivalEvery {
   Nanos every = 0;
 };
 // Closed loop: each user asks, waits for the end, thinks, asks again. User u starts at
-// from + floor(u * think / count); the index of its request is u * 2^32 + iteration.
+// from_ms + floor(u * think_ms / count) ms; the index of its request is u * 2^32 + iteration.
 struct Users {
   std::uint64_t count = 1;
   Nanos think = 0;

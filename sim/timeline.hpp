@@ -73,6 +73,9 @@ struct Detection {
   std::uint64_t before = 0;      // attempts on the lane, of the whole run, until that ejection
   std::uint64_t lost = 0;        // failed attempts dispatched to it from `from` until then, or until `to`
   std::uint32_t fault = 0;       // index into Timeline::faults
+  // A flap, bursts or a script is at work only at times: of it, only an ejection whose trigger met a failing
+  // fault is a detection.
+  bool at_times = false;
 };
 
 // One value per bin; `bins` values in each column. Percentiles are NaN where the bin has no ok request.

@@ -569,3 +569,12 @@ def test_step_ends_when_its_reader_does(binary, tmp_path):
         step.kill()
         writer.kill()
         writer.wait()
+
+
+def test_validate_warns_of_an_expectation_that_can_never_hold(binary, tmp_path):
+    file = tmp_path / "x.json"
+    file.write_text('{ "duration_ms": 10, "upstreams": [ { "name": "api", "endpoints": [ { "address": "a", "port": 1 } ] } ],\n'
+                    '  "expect": [ { "metric": "nope", ">": 1 } ] }')
+    done = subprocess.run([binary, "validate", str(file)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert f"{file}:2:15: warning: /expect/0: this can't hold: there is no metric" in done.stderr

@@ -38,7 +38,7 @@ What the simulation knows
   It was right: 10.0.0.3:8080 was really failing: scripted outcomes from 0.000 s
   on.
 
-What would have kept it in (each tried in a run of its own)
+What other settings would have done (each tried in a run of its own)
   consecutive_failures 4        not ejected then or later; as many requests fail
                                 (10)
   no consecutive_failures rule  not ejected then or later; as many requests fail
@@ -88,7 +88,7 @@ def test_all_shows_every_outcome_that_counted(explain):
     text = explain("ratio-at-the-line", "10.0.0.5:8080", "--all", "--no-what-if")
     assert len(re.findall(r"^ +\d\.\d{3} s  4#\d+ ", text, re.M)) == 100
     assert "\nWhat led there\n" in text
-    assert "What would have kept it in" not in text
+    assert "What other settings would have done" not in text
 
 
 def test_how_near_an_endpoint_came_that_was_never_out(explain):
@@ -349,3 +349,11 @@ def test_colour_only_on_a_terminal(binary, explain):
         pass
     os.close(parent)
     assert b"\x1b[1mWhat led there\x1b[0m" in shown
+
+
+def test_a_rule_out_of_reach_is_no_probe(binary):
+    """The what-if that switches the ratio rule off once looked like the report of an active probe."""
+    done = subprocess.run([binary, "explain", str(ROOT / "scenarios" / "brownout-one-of-four.json"), "10.0.0.1:8080", "--at", "50000"],
+                          capture_output=True, text=True, check=True)
+    assert "no failure_ratio rule" in done.stdout
+    assert "active health" not in done.stdout

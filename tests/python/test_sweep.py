@@ -417,7 +417,7 @@ def test_progress_is_for_terminals_and_is_erased(binary, write, tmp_path):
         seen += piece
     os.close(master)
     assert running.wait(timeout=60) == 130
-    assert re.search(rb"\r[\d,]+/2,000 runs, [\d.,]+ runs/s, ETA \d+ (s|min|h)\x1b\[K", seen)
+    assert re.search(rb"\r\x1b\[K[\d,]+/2,000 runs, [\d.,]+ runs/s, ETA \d+ (s|min|h)", seen)
     assert b"\r\x1b[Khalfopen: interrupted after " in seen
 
 
@@ -427,6 +427,6 @@ def test_the_help_fits_80_columns_and_tells_defaults(halfopen):
     assert max(map(len, out.splitlines())) <= 80
     options = out[out.index("Options:"):out.index("Examples:")]
     entries = re.split(r"\n  (?=-)", options)[1:]
-    assert len(entries) == 12
+    assert len(entries) == 13
     for entry in entries[1:]:
         assert "Default: " in " ".join(entry.split()), entry

@@ -70,7 +70,7 @@ def test_two_files_that_would_share_a_golden_timeline_are_told(halfopen, write):
     write('{"duration_ms": 5, "upstreams": [{"name": "a", "endpoints": [{"address": "a", "port": 1}]}]}', "x.json")
     status, out, err = halfopen("check", ".")
     assert status == 2 and out.count("ok ") == 2
-    assert err.startswith("./x.json and ./x.yaml would have the same golden timeline, ./x.timeline.json: "
+    assert err.startswith("halfopen: ./x.json and ./x.yaml would have the same golden timeline, ./x.timeline.json: "
                           "rename one of them\n")
     assert halfopen("check", "x.yaml", "x.yaml")[0] == 0
 
@@ -133,7 +133,7 @@ def test_the_output_does_not_overwrite_the_gateways_file(halfopen, write, tmp_pa
     write(SMALL)
     write(SMALL, "g.yaml")
     status, _, err = halfopen("run", "x.yaml", "--gateway", "g.yaml", "--format", "json", "-o", "./g.yaml")
-    assert status == 2 and "would overwrite the gateway's file" in err
+    assert status == 2 and "-o ./g.yaml would overwrite g.yaml" in err
     assert (tmp_path / "g.yaml").read_text() == SMALL
 
 

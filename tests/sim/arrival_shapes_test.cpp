@@ -243,9 +243,9 @@ TEST_CASE("arrivals: poisson by a wave is in order, complete and as many as expe
 
 TEST_CASE("arrivals: users begin one after the other over the first think time") {
   CHECK(all(closed_loop(3, 100 * MS, 10), SECOND) ==
-        Arrivals{{10, 0}, {10 + 33'333'333, request_index(1, 0)}, {10 + 66'666'666, request_index(2, 0)}});
-  CHECK(all(closed_loop(3, 100 * MS), 66'666'666).size() == 2);
-  CHECK(all(closed_loop(3, 100 * MS), 66'666'667).size() == 3);
+        Arrivals{{10, 0}, {10 + 33 * MS, request_index(1, 0)}, {10 + 66 * MS, request_index(2, 0)}});
+  CHECK(all(closed_loop(3, 100 * MS), 66 * MS).size() == 2);
+  CHECK(all(closed_loop(3, 100 * MS), 66 * MS + 1).size() == 3);
   CHECK(all(closed_loop(300, 1), SECOND).back() == std::pair{Nanos{0}, request_index(299, 0)});
 }
 

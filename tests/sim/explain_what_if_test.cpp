@@ -40,19 +40,19 @@ TEST_CASE("explain: the settings of the rule that fired are tried, each just out
   because.volume = 100;
   because.for_ms = 10;
   CHECK(ideas(Rule::consecutive_failures, because, "health") ==
-        "health/consecutive_failures=4 health/consecutive_failures=4294967295 health/eject_ms=5 ");
+        "health/consecutive_failures=4 health/consecutive_failures=4294967294 health/eject_ms=5 ");
   CHECK(ideas(Rule::consecutive_failures, because, "breaker") ==
-        "breaker/consecutive_failures=4 breaker/consecutive_failures=4294967295 breaker/open_ms=5 ");
+        "breaker/consecutive_failures=4 breaker/consecutive_failures=4294967294 breaker/open_ms=5 ");
   // 29 of 100 is 0.29, and 0.29 * 100 is less than 29: the next percent must be above it all the same.
   CHECK(ideas(Rule::failure_ratio, because, "health") ==
-        "health/failure_ratio=0.3 health/failure_min_volume=101 health/failure_min_volume=4294967295 "
+        "health/failure_ratio=0.3 health/failure_min_volume=101 health/failure_min_volume=4294967294 "
         "health/eject_ms=5 ");
   CHECK(
       ideas(Rule::error_ratio, because, "breaker") ==
-      "breaker/error_ratio=0.3 breaker/error_volume=101 breaker/error_volume=4294967295 breaker/open_ms=5 ");
+      "breaker/error_ratio=0.3 breaker/error_volume=101 breaker/error_volume=4294967294 breaker/open_ms=5 ");
   because.failures = 100;  // no ratio is above 1
   CHECK(ideas(Rule::failure_ratio, because, "health") ==
-        "health/failure_min_volume=101 health/failure_min_volume=4294967295 health/eject_ms=5 ");
+        "health/failure_min_volume=101 health/failure_min_volume=4294967294 health/eject_ms=5 ");
   because.min_volume = std::numeric_limits<std::uint32_t>::max();  // an active probe's verdict
   because.for_ms = 200;                                            // half of it is longer than the outage was
   CHECK(ideas(Rule::consecutive_failures, because, "health") == "active_health/failure_threshold=4 ");

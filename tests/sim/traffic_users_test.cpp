@@ -27,10 +27,8 @@ TEST_CASE("users: each begins in turn, is answered, thinks and asks again, to th
   Scenario scenario = scenario_over("a", 200);
   closed_loop(scenario, 3, 100, 5);
   CHECK(diary_of(scenario) ==
-        "5 u0/0 asks, 15 u0/0 ok, 38.333333 u1/0 asks, 48.333333 u1/0 ok, "
-        "71.666666 u2/0 asks, 81.666666 u2/0 ok, "
-        "115 u0/1 asks, 125 u0/1 ok, 148.333333 u1/1 asks, 158.333333 u1/1 ok, "
-        "181.666666 u2/1 asks, 191.666666 u2/1 ok");
+        "5 u0/0 asks, 15 u0/0 ok, 38 u1/0 asks, 48 u1/0 ok, 71 u2/0 asks, 81 u2/0 ok, "
+        "115 u0/1 asks, 125 u0/1 ok, 148 u1/1 asks, 158 u1/1 ok, 181 u2/1 asks, 191 u2/1 ok");
 }
 
 TEST_CASE("users: nobody asks at or after the entry's end") {

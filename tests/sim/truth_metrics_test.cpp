@@ -251,3 +251,26 @@ TEST_CASE("truth: a server that two upstreams share fails in both, and endpoints
   CHECK(of(timeline, "time_to_detect_ms", only("b:1")) == std::nullopt);
   CHECK(of(timeline, "in_rotation_while_failing_ms", only("b:1")) == 0.0);
 }
+
+// A flap from 100 ms on, up for 400 ms and down for 100 ms; before its first down phase the endpoint is put
+// out for a slowness of its own, and that is a false alarm and no detection. The down phase at 500 ms is what
+// detects it.
+TEST_CASE("truth: an ejection while a flap is up detects nothing") {
+  Scenario scenario = scenario_over("ab", 1000);
+  api(scenario).health = HealthParams{};
+  api(scenario).health->consecutive_failures = 2;
+  api(scenario).health->eject_ms = 50;
+  api(scenario).timeouts.read_ms = 20;
+  add_fault(server(scenario, 'a'), FlapFault{ms(400), ms(100), 0, DownKind::refused}, 100);
+  add_fault(server(scenario, 'a'), LatencyFault{100, 1, 0}, 200, 240);
+  requests_every(scenario, 10, 0, 1000);
+  const Timeline timeline = simulate(scenario);
+  const auto number = [&timeline](const char* name) { return value(*find_metric(name), timeline); };
+  CHECK(number("false_ejections") == 1.0);
+  CHECK(number("missed") == 0.0);
+  REQUIRE(timeline.detections.size() == 1);
+  REQUIRE(timeline.detections[0].ejected);
+  CHECK(*timeline.detections[0].ejected >= ms(500));
+  CHECK(*timeline.detections[0].ejected < ms(600));
+  CHECK(number("lost_before_ejection") >= 2.0);
+}
