@@ -8,7 +8,7 @@ HealthParams probe_report_params(const HealthParams& passive, const ActiveParams
   HealthParams params = passive;
   params.consecutive_failures = active.failure_threshold;
   params.failure_ratio = 1.0;
-  params.failure_min_volume = UINT32_MAX;
+  params.failure_min_volume = NO_RATIO_RULE;
   return params;
 }
 

@@ -10,6 +10,10 @@
 
 namespace halfopen {
 
+// The volume from which a probe's report would be judged by its ratio: out of reach. An event whose `because`
+// has it comes of a probe.
+inline constexpr std::uint32_t NO_RATIO_RULE = UINT32_MAX;
+
 // The passive parameters with the active thresholds in their place and the ratio rule switched off.
 HealthParams probe_report_params(const HealthParams& passive, const ActiveParams& active) noexcept;
 

@@ -40,8 +40,6 @@ static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler may 
 std::mutex line_lock;
 constexpr std::string_view TAKE_LINE_BACK = "\r\x1b[K";
 
-constexpr std::array INTERRUPTS = {SIGINT, SIGTERM, SIGHUP};
-
 extern "C" void leave_on_signal(int signal) {
   leaving = true;
   if (status_shown && ::write(STDERR_FILENO, TAKE_LINE_BACK.data(), TAKE_LINE_BACK.size()) < 0) {
@@ -160,19 +158,6 @@ void prepare_process() {
     // Whoever starts us with a signal ignored (nohup, a shell's background) wants it so.
     if (std::signal(signal, leave_on_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
   }
-}
-
-InterruptsBlocked::InterruptsBlocked() {
-  sigset_t interrupts;
-  sigemptyset(&interrupts);
-  for (const int signal : INTERRUPTS) sigaddset(&interrupts, signal);
-  pthread_sigmask(SIG_BLOCK, &interrupts, &before_);
-}
-
-InterruptsBlocked::~InterruptsBlocked() {
-  const int error = errno;  // a caller may yet want to say what went wrong
-  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  errno = error;
 }
 
 void show_status_line(std::string_view line) {

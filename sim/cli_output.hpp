@@ -2,12 +2,12 @@
 // standard error.
 #pragma once
 
-#include <csignal>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sim/interrupts.hpp"
 #include "sim/text_layout.hpp"
 
 namespace halfopen::sim {
@@ -16,19 +16,6 @@ namespace halfopen::sim {
 // place; a reader that leaves becomes an error code instead of a signal; an interrupt (128 + its number is
 // the exit status) leaves no half-written file.
 void prepare_process();
-
-// While one of these lives, this thread takes no interrupt, nor does any thread started by it. Every thread
-// but the first must be started so: the handler then runs between two steps of the thread that writes files.
-class InterruptsBlocked {
- public:
-  InterruptsBlocked();
-  ~InterruptsBlocked();
-  InterruptsBlocked(const InterruptsBlocked&) = delete;
-  InterruptsBlocked& operator=(const InterruptsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 // A sentence to standard error, with a line end.
 void say(std::string_view text);

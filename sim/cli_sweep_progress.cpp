@@ -24,7 +24,9 @@ std::string time_left(double seconds) {
 }  // namespace
 
 SweepProgress::SweepProgress(bool wanted) {
-  if (wanted && status_line_width() > 0) timer_.emplace([this] { count_time(); });
+  if (!wanted || status_line_width() == 0) return;
+  const InterruptsBlocked in_the_timer;
+  timer_.emplace([this] { count_time(); });
 }
 
 SweepProgress::~SweepProgress() {

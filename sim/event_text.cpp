@@ -2,28 +2,15 @@
 
 #include <fmt/core.h>
 
-#include <limits>
-
+#include "core/active_probe.hpp"
 #include "sim/text_layout.hpp"
 
 namespace halfopen::sim {
 
 namespace {
 
-// 0.07 is "7 %": a limit is shown as it was set, and a share next to it must not look as if it had reached
-// it.
-std::string limit_text(double share) { return decimal(share * 100, 4) + " %"; }
-
-// A probe loop reports with ratio 1 and this volume, so that only its streak can eject (semantics.md).
-bool judged_by_probes(const Because& because) {
-  return because.min_volume == std::numeric_limits<std::uint32_t>::max();
-}
-
 std::string window_text(const Because& because) {
-  if (because.volume == 0) return "";
-  const double share = static_cast<double>(because.failures) / static_cast<double>(because.volume);
-  return fmt::format("{} of {} failed ({})", grouped(because.failures), grouped(because.volume),
-                     percent(share));
+  return because.volume == 0 ? "" : share_text(because.failures, because.volume);
 }
 
 // The rule that decided comes first, then how far the other one was.
@@ -64,6 +51,15 @@ std::string recovered_text(const TimelineEvent& event) {
 }
 
 }  // namespace
+
+std::string limit_text(double share) { return decimal(share * 100, 4) + " %"; }
+
+std::string share_text(std::uint64_t failures, std::uint64_t volume) {
+  return fmt::format("{} of {} failed ({})", grouped(failures), grouped(volume),
+                     percent(static_cast<double>(failures) / static_cast<double>(volume)));
+}
+
+bool judged_by_probes(const Because& because) noexcept { return because.min_volume == NO_RATIO_RULE; }
 
 const char* lane_state_name(LaneState state) noexcept {
   switch (state) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 
+#include "sim/event_text.hpp"
 #include "sim/explain_text_parts.hpp"
 #include "sim/outcome_text.hpp"
 #include "sim/utf8.hpp"
@@ -12,13 +13,6 @@
 namespace halfopen::sim {
 
 namespace {
-
-std::string limit_text(double share) { return decimal(share * 100, 4) + " %"; }
-
-std::string share_text(std::uint64_t failures, std::uint64_t volume) {
-  return fmt::format("{} of {} failed ({})", grouped(failures), grouped(volume),
-                     percent(static_cast<double>(failures) / static_cast<double>(volume)));
-}
 
 // ---- the outcomes -----------------------------------------------------------------------------------------
 
@@ -71,10 +65,6 @@ std::string table(const std::vector<Row>& rows, const TextStyle& style) {
 
 // ---- the limits -------------------------------------------------------------------------------------------
 
-bool by_probes(const Because& because) {
-  return because.min_volume == std::numeric_limits<std::uint32_t>::max();
-}
-
 std::string streak_text(const Because& because, bool fired) {
   if (fired) {
     return fmt::format("{} in a row, limit {}: fired", plural(because.streak, "failure"),
@@ -89,7 +79,7 @@ std::string ratio_text(const Because& because, bool fired) {
   const double share = static_cast<double>(because.failures) / static_cast<double>(because.volume);
   const std::string counts = share_text(because.failures, because.volume);
   const std::string limit = "limit " + limit_text(because.limit);
-  if (by_probes(because)) return counts + "; probes are not judged by it";
+  if (judged_by_probes(because)) return counts + "; probes are not judged by it";
   if (fired) return fmt::format("{}, {} from {}: fired", counts, limit, grouped(because.min_volume));
   if (because.volume < because.min_volume) {
     return fmt::format("{}, {}, but asked only from {} on: {} short", counts, limit,
@@ -146,7 +136,7 @@ std::string limits_section(const Told& told) {
   const TimelineEvent& event = told.cause();
   const bool ratio = event.rule == Rule::failure_ratio || event.rule == Rule::error_ratio;
   const char* ratio_name = told.what.subject.breaker ? "error_ratio" : "failure_ratio";
-  const char* streak_name = by_probes(event.because) ? "failure_threshold" : "consecutive_failures";
+  const char* streak_name = judged_by_probes(event.because) ? "failure_threshold" : "consecutive_failures";
   return heading(told, "The counts against the limits") +
          hanging("  " + pad_right(streak_name, 20) + "  ", streak_text(event.because, !ratio)) +
          hanging("  " + pad_right(ratio_name, 20) + "  ", ratio_text(event.because, ratio)) + '\n';

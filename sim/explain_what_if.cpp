@@ -3,8 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <limits>
 
+#include "core/active_probe.hpp"
+#include "sim/event_text.hpp"
 #include "sim/number_format.hpp"
 #include "sim/text_layout.hpp"
 
@@ -12,12 +13,8 @@ namespace halfopen::sim {
 
 namespace {
 
-constexpr std::size_t MOST = 4;  // each is a run
-// What core puts where a probe's report has no ratio rule; and a threshold out of reach that is not that.
-constexpr std::uint32_t NO_RATIO_RULE = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t NEVER_REACHED = NO_RATIO_RULE - 1;
-
-bool by_probes(const Because& because) { return because.min_volume == NO_RATIO_RULE; }
+constexpr std::size_t MOST = 4;                             // each is a run
+constexpr std::uint32_t NEVER_REACHED = NO_RATIO_RULE - 1;  // out of reach, and no sign of a probe
 
 // The settings of the two machines under the names that files use.
 struct Settings {
@@ -88,7 +85,7 @@ std::string rule_text(const Timeline& timeline, const Outage& outage) {
   const Because& b = event.because;
   if (event.rule == Rule::consecutive_failures) {
     return fmt::format("by {}: {} in a row{}", to_string(event.rule), plural(b.streak, "failure"),
-                       by_probes(b) ? " (active health)" : "");
+                       judged_by_probes(b) ? " (active health)" : "");
   }
   return fmt::format("by {}: {} of {} failed", to_string(event.rule), grouped(b.failures), grouped(b.volume));
 }
@@ -120,7 +117,7 @@ std::vector<WhatIf> what_ifs(const Scenario& scenario, const Timeline& timeline,
   const TimelineEvent& event = timeline.events[outage.events.front()];
   const TimelineEvent* last =
       outage.end == Outage::End::back ? &timeline.events[outage.events.back()] : nullptr;
-  if (by_probes(event.because)) {
+  if (judged_by_probes(event.because)) {
     const std::uint64_t threshold = std::uint64_t{event.because.streak} + 1;
     ideas.add(at + "/active_health/failure_threshold", std::to_string(threshold),
               fmt::format("active failure_threshold {}", threshold));

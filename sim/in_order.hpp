@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -15,6 +14,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "sim/interrupts.hpp"
 
 namespace halfopen::sim {
 
@@ -90,23 +91,6 @@ inline unsigned thread_count(unsigned wanted) {
   return processors > 0 ? processors : 1;
 }
 
-// While it lives, threads start with every signal blocked: signals are the business of the thread that was
-// there before, which knows what is half-written.
-class StartedWithoutSignals {
- public:
-  StartedWithoutSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  ~StartedWithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  StartedWithoutSignals(const StartedWithoutSignals&) = delete;
-  StartedWithoutSignals& operator=(const StartedWithoutSignals&) = delete;
-
- private:
-  sigset_t before_;
-};
-
 // `make_maker()` is called once in each thread and answers a callable `T(std::uint64_t index)`, which is that
 // thread's own. `hand_over(T&&)` gets the things of 0 … count - 1 on the calling thread. `pause()` is called
 // there too, whenever nothing more is ready and at least ten times a second unless hand_over takes longer;
@@ -134,7 +118,7 @@ void in_order(std::uint64_t count, unsigned threads, MakeMaker make_maker, HandO
     ~Stopper() { slots.stop(); }
   } const stopper{slots};
   {
-    const StartedWithoutSignals guard;
+    const InterruptsBlocked in_the_workers;
     for (std::uint64_t n = 0; n < thread_count(threads) && n < count; ++n) {
       try {
         workers.emplace_back(work);

@@ -92,16 +92,24 @@ void check_probes(Reading& reading) {
   }
 }
 
-void check_flaps(Reading& reading) {
+// Of all faults of this kind, which go through a cycle of two phases in `cycle_ns(kind)` on average.
+template <class Kind, class Cycle>
+double phases_of(const Scenario& scenario, Cycle cycle_ns) {
   double phases = 0;
-  for (const ServerModel& server : reading.scenario.servers) {
+  for (const ServerModel& server : scenario.servers) {
     for (const Fault& fault : server.faults) {
-      const auto* flap = std::get_if<FlapFault>(&fault.kind);
-      const Nanos end = std::min(fault.to, reading.scenario.duration);
-      if (flap == nullptr || fault.from >= end) continue;
-      phases += 2 * as_double(end - fault.from) / (as_double(flap->up) + as_double(flap->down));
+      const auto* kind = std::get_if<Kind>(&fault.kind);
+      const Nanos end = std::min(fault.to, scenario.duration);
+      if (kind == nullptr || fault.from >= end) continue;
+      phases += 2 * as_double(end - fault.from) / cycle_ns(*kind);
     }
   }
+  return phases;
+}
+
+void check_flaps(Reading& reading) {
+  const double phases = phases_of<FlapFault>(
+      reading.scenario, [](const FlapFault& flap) { return as_double(flap.up) + as_double(flap.down); });
   if (phases > MAX_EVENTS) {
     tell(reading, "/endpoints",
          fmt::format("the flap faults would change some {} times: at most {} changes are run; make "
@@ -112,15 +120,9 @@ void check_flaps(Reading& reading) {
 
 // The reader has means of at least one ns, of which a stay rounded down has 0.58 on average: near enough.
 void check_bursts(Reading& reading) {
-  double phases = 0;
-  for (const ServerModel& server : reading.scenario.servers) {
-    for (const Fault& fault : server.faults) {
-      const auto* bursts = std::get_if<BurstsFault>(&fault.kind);
-      const Nanos end = std::min(fault.to, reading.scenario.duration);
-      if (bursts == nullptr || fault.from >= end) continue;
-      phases += 2 * as_double(end - fault.from) / ((bursts->mean_good_ms + bursts->mean_bad_ms) * 1e6);
-    }
-  }
+  const double phases = phases_of<BurstsFault>(reading.scenario, [](const BurstsFault& bursts) {
+    return (bursts.mean_good_ms + bursts.mean_bad_ms) * 1e6;
+  });
   if (phases > MAX_EVENTS) {
     tell(reading, "/endpoints",
          fmt::format("the bursts faults are expected to change some {} times: at most {} changes are run; "
