@@ -54,6 +54,7 @@ class ActiveProbe {
 
   std::uint64_t interval_ms() const noexcept { return interval_ms_; }
   std::uint32_t success_streak() const noexcept { return success_streak_; }
+  std::uint32_t exceptions_in_a_row() const noexcept { return exceptions_in_a_row_; }
   const HealthParams& report_params() const noexcept { return report_params_; }
 
   static constexpr std::uint32_t GIVE_UP_AFTER = 3;

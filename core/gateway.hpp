@@ -53,6 +53,14 @@ class BasicGateway {
     return found == upstreams_.end() ? nullptr : found->second;
   }
 
+  // Those of the running configuration, by name: whom to probe after each apply().
+  std::vector<std::shared_ptr<Upstream>> upstreams() const {
+    const Guard lock(mutex_);
+    std::vector<std::shared_ptr<Upstream>> all;
+    for (const auto& [name, upstream] : upstreams_) all.push_back(upstream);
+    return all;
+  }
+
  private:
   EventSink* sink_;
   mutable typename Sync::Mutex mutex_;

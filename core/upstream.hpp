@@ -104,15 +104,21 @@ class BasicUpstream {
     std::uint32_t in_flight = 0;
     std::shared_ptr<Tracker> tracker;  // null: no health block
   };
-  std::vector<EndpointView> endpoints() const {
+  // One generation: the i-th endpoint is the i-th of its configuration.
+  struct View {
+    std::shared_ptr<const UpstreamConfig> config;
+    std::vector<EndpointView> endpoints;
+  };
+  View view() const {
     const auto pin = cell_.pin();
-    std::vector<EndpointView> views;
+    View view{pin->config, {}};
     for (const auto& member : pin->members) {
-      views.push_back({member.state->subject->endpoint,
-                       member.state->in_flight.load(std::memory_order_acquire), member.tracker});
+      view.endpoints.push_back({member.state->subject->endpoint,
+                                member.state->in_flight.load(std::memory_order_acquire), member.tracker});
     }
-    return views;
+    return view;
   }
+  std::vector<EndpointView> endpoints() const { return view().endpoints; }
   std::shared_ptr<Breaker> breaker() const { return cell_.pin()->breaker; }
   std::uint64_t fail_open_picks() const { return counters_->fail_open_picks.load(std::memory_order_relaxed); }
   std::uint64_t late_reports_ignored() const {

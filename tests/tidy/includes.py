@@ -40,6 +40,11 @@ def is_cli(path):
     return path.parts[0] == "sim" and (path.name.startswith("cli") or path.name == "main.cpp")
 
 
+def is_prober(path):
+    """The optional part of core that opens sockets and reads clocks."""
+    return path.parts[:2] == ("core", "prober")
+
+
 def may_use_json(path):
     return path.parts[0] == "sim" and ("json" in path.name or path.name.startswith("writer"))
 
@@ -58,6 +63,9 @@ def check_own(source, line, own):
     elif top not in roots:
         yield source.finding(line, "include-arrow", f'"{own}": {source.top} must not know {top}',
                              f"an interface in {source.top} that {top} implements or calls")
+    elif own.startswith("core/prober/") and not (is_prober(source.path) or is_cli(source.path) or source.top == "tests"):
+        yield source.finding(line, "include-prober", f'"{own}": who links no OpenSSL must not need the prober',
+                             "std::function or an interface that core/prober or sim/cli fills in")
     elif own.startswith("sim/cli") and source.top == "sim" and not is_cli(source.path):
         yield source.finding(line, "include-cli", f'"{own}": the simulator must not know its command line',
                              "a plain struct that sim/cli fills in")
@@ -67,9 +75,9 @@ def check_library(source, line, library):
     path, top = source.path, library.split("/")[0]
     if library in STANDARD:
         return
-    if source.top == "core" and not path.name.startswith("prober"):
+    if source.top == "core" and not is_prober(path):
         yield source.finding(line, "include-core", f"<{library}>: core uses the C++ standard library only",
-                             "a standard header (<cmath>, not <math.h>); sockets belong to core/prober")
+                             "a standard header (<cmath>, not <math.h>); sockets belong to core/prober/")
     elif source.top == "sim":
         if top == "nlohmann":
             if not may_use_json(path):

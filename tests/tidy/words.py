@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from includes import is_cli
+from includes import is_cli, is_prober
 from source import line_of
 
 LIBM = (
@@ -30,13 +30,13 @@ def is_real_math(path):
 # In the code of core and sim; comments and strings may say what they like.
 IN_CODE = [
     Ban("clock", r"\b(?:system|steady|high_resolution|utc|tai|gps|file)_clock\b",
-        "a clock of std::chrono", "a parameter `Instant now`; the caller reads the clock"),
+        "a clock of std::chrono", "a parameter `Instant now`; the caller reads the clock", is_prober),
     Ban("clock", r"\b(?:gettimeofday|clock_gettime|timespec_get|ftime|localtime\w*|gmtime\w*|mktime)\s*\(|\bstd::(?:time|clock)\b"
                  r"|(?<![\w.>:])time\s*\(\s*(?:nullptr|NULL|0|&\w+)\s*\)|\b__(?:DATE|TIME|TIMESTAMP)__\b",
         "the time of day", "a parameter `Instant now`; the caller reads the clock"),
     Ban("random", FREE + r"(?:s?rand|rand_r|random_shuffle)\s*\(|\b[dlm]rand48\b|\brandom_device\b"
                          r"|\b(?:mt19937\w*|minstd_rand0?|ranlux\w+|knuth_b|default_random_engine)\b|#\s*include\s*<random>",
-        "a random source with a hidden or unportable state", "core/random: Philox by stream and index"),
+        "a random source with a hidden or unportable state", "core/random: Philox by stream and index", is_prober),
     Ban("random", r"\bstd::(?:\w+_distribution\b|(?:ranges::)?(?:shuffle|sample)\b|generate_canonical\b)",
         "a distribution whose values each standard library chooses for itself", "our own, pinned by exact values"),
     Ban("unordered", r"\bunordered_(?:multi)?(?:map|set)\b",
