@@ -71,7 +71,7 @@ class ActiveProbes {
   Counts counts() const;  // from any thread
 
  private:
-  class Loops;
+  struct Loops;
   std::unique_ptr<Loops> loops_;
 };
 

@@ -1,0 +1,234 @@
+#include "core/prober/active_probes.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <future>
+#include <map>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "core/active_probe.hpp"
+#include "core/check.hpp"
+#include "core/hash.hpp"
+#include "core/prober/probe_machine.hpp"
+#include "core/prober/quiet_thread.hpp"
+#include "core/random.hpp"
+
+namespace halfopen {
+namespace {
+
+Instant system_now() {
+  using namespace std::chrono;
+  const auto since = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+  return Instant{since > 0 ? static_cast<std::uint64_t>(since) : 0};
+}
+
+std::uint64_t another_seed() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+}  // namespace
+
+// What all loops share. Everything but the counts belongs to the loops' thread.
+struct ActiveProbes::Loops {
+  class Loop;
+
+  explicit Loops(Options chosen)
+      : options(std::move(chosen)), look_ups(options.resolve), room{context, &look_ups} {
+    if (!options.now) options.now = system_now;
+    seed = options.seed ? *options.seed : another_seed();
+    thread = quiet_thread([this] { context->run(); });
+  }
+  ~Loops() {
+    replace({});
+    work.reset();  // what has been cancelled is all there is left to do
+    thread.join();
+  }
+
+  // Runs on the loops' thread, and waits until that is done.
+  void replace(std::vector<std::shared_ptr<Loop>> next);
+  std::vector<std::shared_ptr<Loop>> made_for(const std::vector<std::shared_ptr<Upstream>>& upstreams);
+
+  struct Totals {
+    std::atomic<std::size_t> loops{0};
+    std::atomic<std::uint64_t> started{0}, verdicts{0}, threw{0}, gave_up{0};
+  };
+
+  Options options;
+  std::uint64_t seed = 0;
+  std::shared_ptr<asio::io_context> context = std::make_shared<asio::io_context>(1);
+  asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(*context);
+  LookUps look_ups;
+  ProbeRoom room;
+  std::vector<std::shared_ptr<Loop>> running;
+  Totals totals;
+  std::thread thread;
+};
+
+// One endpoint's loop: sleep, probe, verdict.
+class ActiveProbes::Loops::Loop : public std::enable_shared_from_this<Loop> {
+ public:
+  Loop(Loops& all, const UpstreamConfig& upstream, std::size_t place, std::shared_ptr<EndpointHealth> tracker,
+       TlsContext tls, std::string trouble)
+      : all_(all),
+        subject_{upstream.name, upstream.endpoints[place].name()},
+        target_(ProbeTarget::of(upstream, upstream.endpoints[place])),
+        tls_(std::move(tls)),
+        trouble_(std::move(trouble)),
+        tracker_(std::move(tracker)),
+        rule_(*upstream.active_health, *upstream.health, tracker_->snapshot().ejections),
+        jitter_key_{all.seed, fnv_of(subject_)},
+        sleep_(*all.context) {}
+
+  void begin() {
+    ++all_.totals.loops;
+    sleep();
+  }
+
+  void end() {
+    if (std::exchange(ended_, true)) return;
+    --all_.totals.loops;
+    sleep_.cancel();
+    if (probe_) probe_->cancel();
+    probe_ = nullptr;
+  }
+
+ private:
+  static std::uint64_t fnv_of(const EventSubject& subject) {
+    return stable_hash("probe-jitter:" + subject.upstream + "/" + subject.endpoint);
+  }
+
+  void sleep() {
+    const double u = unit(philox_word0(draws_++, 0, 0, 0, jitter_key_[0], jitter_key_[1]));
+    wake_after(rule_.sleep_ms(u));
+  }
+
+  void wake_after(std::uint64_t ms) {
+    sleep_.expires_after(std::chrono::milliseconds(ms));
+    sleep_.async_wait([self = this->shared_from_this()](const std::error_code&) {
+      if (!self->ended_) self->iterate();
+    });
+  }
+
+  void iterate() {
+    ++all_.totals.started;
+    if (!trouble_.empty()) return threw(trouble_);
+    try {
+      probe_ = std::make_shared<Probe>(all_.room, target_, tls_, [this](const ProbeReport& report) {
+        probe_ = nullptr;
+        judge(report);
+      });
+      probe_->start();
+    } catch (...) {
+      if (probe_) probe_->cancel();
+      probe_ = nullptr;
+      threw(sentence_of(std::current_exception()));
+    }
+  }
+
+  void judge(const ProbeReport& report) {
+    if (!report.is_verdict()) return threw(report.detail);
+    try {
+      rule_.verdict(*tracker_, all_.options.now(), report.ok());
+      ++all_.totals.verdicts;
+      if (all_.options.observer != nullptr) all_.options.observer->verdict(subject_, report);
+    } catch (...) {
+      return threw(sentence_of(std::current_exception()));
+    }
+    sleep();
+  }
+
+  // It is told even to an observer that throws; what that throws changes nothing more.
+  void threw(const std::string& what) {
+    ++all_.totals.threw;
+    const bool go_on = rule_.iteration_threw();
+    try {
+      if (all_.options.observer != nullptr)
+        all_.options.observer->iteration_threw(subject_, what, rule_.exceptions_in_a_row());
+    } catch (...) {
+    }
+    if (go_on) return wake_after(rule_.interval_ms());
+    ++all_.totals.gave_up;
+    end();
+  }
+
+  Loops& all_;
+  const EventSubject subject_;
+  const ProbeTarget target_;
+  const TlsContext tls_;
+  const std::string trouble_;  // why no probe of this generation can be made; empty: it can
+  const std::shared_ptr<EndpointHealth> tracker_;
+  ActiveProbe rule_;
+  const std::array<std::uint64_t, 2> jitter_key_;
+  std::uint64_t draws_ = 0;
+  asio::steady_timer sleep_;
+  std::shared_ptr<Probe> probe_;
+  bool ended_ = false;
+};
+
+void ActiveProbes::Loops::replace(std::vector<std::shared_ptr<Loop>> next) {
+  HALFOPEN_CHECK(std::this_thread::get_id() != thread.get_id());
+  std::promise<void> done;
+  asio::post(*context, [&] {
+    try {
+      for (const auto& loop : running) loop->end();
+      running = std::move(next);
+      for (const auto& loop : running) loop->begin();
+      done.set_value();
+    } catch (...) {
+      done.set_exception(std::current_exception());
+    }
+  });
+  done.get_future().get();
+}
+
+std::vector<std::shared_ptr<ActiveProbes::Loops::Loop>> ActiveProbes::Loops::made_for(
+    const std::vector<std::shared_ptr<Upstream>>& upstreams) {
+  struct Trust {
+    TlsContext tls;
+    std::string trouble;
+  };
+  std::map<std::string, Trust> by_file;  // reading the system's roots takes some 10 ms: once is enough
+  const auto trust = [&by_file](const std::string& file) -> const Trust& {
+    const auto [known, fresh] = by_file.try_emplace(file);
+    if (!fresh) return known->second;
+    try {
+      known->second.tls = make_tls(file);
+    } catch (const std::exception& error) {
+      known->second.trouble = error.what();
+    }
+    return known->second;
+  };
+  std::vector<std::shared_ptr<Loop>> loops;
+  for (const auto& upstream : upstreams) {
+    const auto view = upstream->view();
+    const UpstreamConfig& config = *view.config;
+    if (!config.active_health || !config.health) continue;
+    const bool secure = config.active_health->kind == ProbeKind::http && config.protocol != Protocol::http1;
+    const Trust trusted = secure ? trust(config.trusted_ca_file) : Trust{};
+    for (std::size_t place = 0; place < view.endpoints.size(); ++place) {
+      loops.push_back(std::make_shared<Loop>(*this, config, place, view.endpoints[place].tracker, trusted.tls,
+                                             trusted.trouble));
+    }
+  }
+  return loops;
+}
+
+ActiveProbes::ActiveProbes(Options options) : loops_(std::make_unique<Loops>(std::move(options))) {}
+ActiveProbes::~ActiveProbes() = default;
+
+void ActiveProbes::respawn(const std::vector<std::shared_ptr<Upstream>>& upstreams) {
+  loops_->replace(loops_->made_for(upstreams));
+}
+
+void ActiveProbes::abort_all() { loops_->replace({}); }
+
+ActiveProbes::Counts ActiveProbes::counts() const {
+  const Loops::Totals& totals = loops_->totals;
+  return {totals.loops, totals.started, totals.verdicts, totals.threw, totals.gave_up};
+}
+
+}  // namespace halfopen

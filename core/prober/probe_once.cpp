@@ -1,0 +1,29 @@
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "core/prober/probe_machine.hpp"
+
+namespace halfopen {
+
+ProbeReport probe_once(const ProbeTarget& target, const Resolve& resolve, std::stop_token stop) {
+  ProbeReport report;
+  TlsContext tls;
+  try {
+    if (target.tls && target.kind == ProbeKind::http) tls = make_tls(target.trusted_ca_file);
+  } catch (const std::exception& error) {
+    report.detail = error.what();
+    return report;
+  }
+  const auto context = std::make_shared<asio::io_context>(1);
+  LookUps look_ups(resolve);
+  const auto probe = std::make_shared<Probe>(ProbeRoom{context, &look_ups}, target, std::move(tls),
+                                             [&report](ProbeReport told) { report = std::move(told); });
+  const std::stop_callback stopping(std::move(stop),
+                                    [&] { asio::post(*context, [probe] { probe->stop(); }); });
+  probe->start();
+  context->run();  // until the deadline, at the latest, has been cancelled
+  return report;
+}
+
+}  // namespace halfopen

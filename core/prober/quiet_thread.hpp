@@ -1,0 +1,28 @@
+// Threads of a library inside somebody's program: they take no signal, which stay its own threads' business.
+#pragma once
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <thread>
+#include <utility>
+
+namespace halfopen {
+
+// Throws std::system_error where there is no thread to be had.
+template <class Work>
+std::thread quiet_thread(Work&& work) {
+  struct Mask {
+    sigset_t before{};
+    Mask() {
+      sigset_t all;
+      sigfillset(&all);
+      pthread_sigmask(SIG_SETMASK, &all, &before);
+    }
+    ~Mask() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  };
+  const Mask masked;
+  return std::thread(std::forward<Work>(work));
+}
+
+}  // namespace halfopen

@@ -1,0 +1,94 @@
+#include "core/prober/race.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace halfopen {
+namespace {
+
+int how_telling(const std::error_code& error) noexcept {
+  if (!error) return 0;
+  if (is_local_trouble(error)) return 1;
+  return is_errno(error, std::errc::connection_refused) ? 3 : 2;
+}
+
+// A port that nobody listens on may connect to itself, if the kernel happens to choose it as its own
+// (a simultaneous open). That is nobody's answer.
+bool met_itself(const Race::Tcp::socket& socket, const Race::Tcp::endpoint& address) {
+  std::error_code error;
+  return socket.local_endpoint(error) == address && !error;
+}
+
+}  // namespace
+
+bool is_errno(const std::error_code& error, std::errc which) noexcept {
+  const bool counts_errno =
+      error.category() == asio::error::get_system_category() || error.category() == std::generic_category();
+  return counts_errno && error.value() == static_cast<int>(which);
+}
+
+bool is_local_trouble(const std::error_code& error) noexcept {
+  constexpr std::errc TROUBLES[] = {
+      std::errc::too_many_files_open,   std::errc::too_many_files_open_in_system,
+      std::errc::no_buffer_space,       std::errc::not_enough_memory,
+      std::errc::address_not_available, std::errc::address_family_not_supported,
+      std::errc::permission_denied,     std::errc::operation_not_permitted,
+  };
+  return std::any_of(std::begin(TROUBLES), std::end(TROUBLES),
+                     [&error](std::errc trouble) { return is_errno(error, trouble); });
+}
+
+void Race::begin_next() {
+  const std::size_t which = attempts_.size();
+  const Tcp::endpoint& address = addresses_[which];
+  Tcp::socket& socket = attempts_.emplace_back(context_);
+  ++under_way_;
+  std::error_code error;
+  socket.open(address.protocol(), error);
+  if (error) {
+    asio::post(context_, [self = shared_from_this(), which, error] { self->connected(which, error); });
+  } else {
+    socket.async_connect(address, [self = shared_from_this(), which](const std::error_code& result) {
+      self->connected(which, result);
+    });
+  }
+  if (delay_.count() == 0 || attempts_.size() == addresses_.size()) return;
+  next_due_.expires_after(delay_);
+  next_due_.async_wait([self = shared_from_this()](const std::error_code& cancelled) {
+    if (!cancelled && self->done_) self->begin_next();
+  });
+}
+
+void Race::connected(std::size_t which, std::error_code error) {
+  if (!done_) return;  // decided or cancelled
+  --under_way_;
+  if (!error && met_itself(attempts_[which], addresses_[which])) {
+    error = std::make_error_code(std::errc::connection_refused);
+  }
+  if (!error) return finish({}, std::move(attempts_[which]));
+  std::error_code ignored;
+  attempts_[which].close(ignored);
+  if (how_telling(error) > how_telling(worst_)) worst_ = error;
+  if (attempts_.size() < addresses_.size()) {
+    next_due_.cancel();  // the next one does not wait once this one has failed
+    begin_next();
+  } else if (under_way_ == 0) {
+    finish(worst_, Tcp::socket(context_));
+  }
+}
+
+void Race::finish(const std::error_code& error, Tcp::socket winner) {
+  const Done done = std::exchange(done_, nullptr);
+  cancel();
+  done(error, std::move(winner));
+}
+
+void Race::cancel() {
+  done_ = nullptr;
+  next_due_.cancel();
+  std::error_code ignored;
+  for (Tcp::socket& socket : attempts_) socket.close(ignored);
+}
+
+}  // namespace halfopen
