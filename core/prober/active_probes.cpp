@@ -108,8 +108,8 @@ class ActiveProbes::Loops::Loop : public std::enable_shared_from_this<Loop> {
 
   void wake_after(std::uint64_t ms) {
     sleep_.expires_after(std::chrono::milliseconds(ms));
-    sleep_.async_wait([self = this->shared_from_this()](const std::error_code&) {
-      if (!self->ended_) self->iterate();
+    sleep_.async_wait([self = this->shared_from_this()](const std::error_code& cancelled) {
+      if (!cancelled && !self->ended_) self->iterate();
     });
   }
 

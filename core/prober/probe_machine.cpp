@@ -54,7 +54,8 @@ Probe::Probe(const ProbeRoom& room, const ProbeTarget& target, TlsContext tls, D
       deadline_(*room.context),
       socket_(*room.context) {
   if (target.kind == ProbeKind::tcp) return;
-  request_ = "GET " + target.path + " HTTP/1.1\r\nHost: " + bracketed(target.address) + ':' +
+  request_ = "GET " + target.path +
+             " HTTP/1.1\r\nHost: " + bracketed(target.address.substr(0, target.address.find('%'))) + ':' +
              std::to_string(target.port) + "\r\nConnection: close\r\n\r\n";
 }
 

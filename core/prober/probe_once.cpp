@@ -19,8 +19,12 @@ ProbeReport probe_once(const ProbeTarget& target, const Resolve& resolve, std::s
   LookUps look_ups(resolve);
   const auto probe = std::make_shared<Probe>(ProbeRoom{context, &look_ups}, target, std::move(tls),
                                              [&report](ProbeReport told) { report = std::move(told); });
-  const std::stop_callback stopping(std::move(stop),
-                                    [&] { asio::post(*context, [probe] { probe->stop(); }); });
+  const std::stop_callback stopping(std::move(stop), [&context, weak = std::weak_ptr(probe)] {
+    // Weak: a request to stop that comes when the verdict is in stays in the queue.
+    asio::post(*context, [weak] {
+      if (const auto running = weak.lock()) running->stop();
+    });
+  });
   probe->start();
   context->run();  // until the deadline, at the latest, has been cancelled
   return report;
