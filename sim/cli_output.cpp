@@ -38,6 +38,7 @@ std::atomic<bool> status_shown = false;
 std::atomic<bool> leaving = false;                      // an interrupt came: no line is to be shown any more
 static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler may read it
 std::mutex line_lock;
+bool reader_left = false;  // of standard output
 constexpr std::string_view TAKE_LINE_BACK = "\r\x1b[K";
 
 extern "C" void leave_on_signal(int signal) {
@@ -189,7 +190,6 @@ void say(std::string_view text) {
 }
 
 int write_stdout(std::string_view text) {
-  static bool reader_left = false;
   int error = 0;
   {
     const std::lock_guard lock(line_lock);
@@ -200,6 +200,11 @@ int write_stdout(std::string_view text) {
   reader_left = error == EPIPE;
   errno = error;
   return reader_left ? EXIT_HELD : cannot_write("standard output");
+}
+
+bool stdout_reader_left() {
+  const std::lock_guard lock(line_lock);
+  return reader_left;
 }
 
 int write_file(const std::string& path, std::string_view text) {
