@@ -4,9 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <exception>
 #include <memory>
 #include <new>
+#include <string>
+#include <string_view>
 
 #include "sim/cli_output.hpp"
 #include "sim/cli_words.hpp"
@@ -37,17 +41,26 @@ class HelpFormatter : public CLI::Formatter {
 // In the order of the help.
 using AddCommand = void (*)(CLI::App& app, Chosen& chosen);
 constexpr AddCommand COMMANDS[] = {
-    add_run, add_check, add_explain, add_diff, add_sweep, add_validate, add_schema, add_init, add_step,
+    add_run,   add_check, add_explain, add_diff, add_sweep, add_validate, add_schema, add_init, add_step,
+#ifdef HALFOPEN_WITH_PROBER
+    add_probe,
+#endif
 };
+
+#ifdef HALFOPEN_WITH_PROBER
+constexpr std::array<std::string_view, 0> LEFT_OUT{};
+#else
+constexpr std::array<std::string_view, 2> LEFT_OUT{"probe", "watch"};
+#endif
 
 // ---- help -------------------------------------------------------------------------------------------------
 
 constexpr std::string_view FOOTER =
     "Data goes to standard output or -o, talk to standard error. Colour only on a\n"
     "terminal, and only while NO_COLOR is unset.\n\n"
-    "Exit status: 0 held, 1 an expectation or golden timeline did not or timelines\n"
-    "differ, 2 usage or a bad file, 3 an internal error, 130 interrupted (143\n"
-    "terminated); over several files the highest of 3, 2, 1, 0.";
+    "Exit status: 0 held, 1 an expectation or golden timeline did not, timelines\n"
+    "differ or a probe failed, 2 usage or a bad file, 3 an internal error, 130\n"
+    "interrupted (143 terminated); over several files the highest of 3, 2, 1, 0.";
 
 // The help of the program holds that of every command, so that one call tells everything.
 std::string whole_help(const CLI::App& app) {
@@ -81,6 +94,13 @@ int parse_and_run(int argc, const char* const* argv) {
   app.set_version_flag("--version", "halfopen " + std::string(version()));
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpFormatter>());
+  if (argc > 1 && std::find(LEFT_OUT.begin(), LEFT_OUT.end(), argv[1]) != LEFT_OUT.end()) {
+    say(
+        fmt::format("halfopen: this halfopen was built without the prober, which `{}` needs: build it with "
+                    "-DHALFOPEN_BUILD_PROBER=ON",
+                    argv[1]));
+    return EXIT_BAD_INPUT;
+  }
   Chosen chosen_command;
   for (const AddCommand add : COMMANDS) add(app, chosen_command);
   try {

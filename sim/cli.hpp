@@ -12,7 +12,7 @@ namespace halfopen::sim {
 
 // Exit statuses. Over several files the highest of the first four counts.
 inline constexpr int EXIT_HELD = 0;
-inline constexpr int EXIT_NOT_HELD = 1;   // an expectation or a golden timeline did not
+inline constexpr int EXIT_NOT_HELD = 1;   // an expectation or a golden timeline did not, a probe failed
 inline constexpr int EXIT_BAD_INPUT = 2;  // usage, a bad file, or nowhere to write to
 inline constexpr int EXIT_INTERNAL = 3;   // a defect of halfopen, told in a sentence
 inline constexpr int EXIT_INTERRUPTED = 130;
@@ -29,6 +29,7 @@ void add_validate(CLI::App& app, Chosen& chosen);
 void add_schema(CLI::App& app, Chosen& chosen);
 void add_init(CLI::App& app, Chosen& chosen);
 void add_step(CLI::App& app, Chosen& chosen);
+void add_probe(CLI::App& app, Chosen& chosen);  // only there where the prober was built
 
 // Everything from the words to the exit status. No exception leaves.
 int run_cli(int argc, const char* const* argv);
