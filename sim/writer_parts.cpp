@@ -84,17 +84,22 @@ void ObjectWriter::close() {
   out_ += '}';
 }
 
-void append_event(std::string& out, const Timeline& timeline, const TimelineEvent& event) {
-  ObjectWriter object(out);
-  object.ms("t_ms", event.t);
+void append_event_members(ObjectWriter& object, std::string_view upstream, std::string_view endpoint,
+                          const TimelineEvent& event) {
   object.text("type", to_string(event.type));
-  object.text("upstream", timeline.upstream_names[event.upstream]);
-  if (event.endpoint >= 0) {
-    object.text("endpoint", timeline.lanes[static_cast<std::size_t>(event.endpoint)].endpoint);
-  }
+  object.text("upstream", upstream);
+  if (!endpoint.empty()) object.text("endpoint", endpoint);
   if (event.rule != Rule::none) object.text("rule", to_string(event.rule));
   if (event.via != Via::none) object.text("via", to_string(event.via));
   append_because(object.key("because"), event);
+}
+
+void append_event(std::string& out, const Timeline& timeline, const TimelineEvent& event) {
+  ObjectWriter object(out);
+  object.ms("t_ms", event.t);
+  std::string_view endpoint;
+  if (event.endpoint >= 0) endpoint = timeline.lanes[static_cast<std::size_t>(event.endpoint)].endpoint;
+  append_event_members(object, timeline.upstream_names[event.upstream], endpoint, event);
   object.close();
 }
 

@@ -36,6 +36,10 @@ class ObjectWriter {
   bool first_ = true;
 };
 
+// Members type … because of an event, whoever's it is; `endpoint` is empty for a breaker's.
+void append_event_members(ObjectWriter& object, std::string_view upstream, std::string_view endpoint,
+                          const TimelineEvent& event);
+
 // One event on one line, without a line end: `{"t_ms":31250.75,"type":"endpoint_ejected",…}`.
 void append_event(std::string& out, const Timeline& timeline, const TimelineEvent& event);
 
