@@ -1,6 +1,7 @@
 #include "sim/cli_stop.hpp"
 
 #include <csignal>
+#include <utility>
 
 namespace halfopen::sim {
 
@@ -10,12 +11,13 @@ constexpr int LEAVE_AT = 3;
 
 }  // namespace
 
-StopOnInterrupt::StopOnInterrupt() {
+StopOnInterrupt::StopOnInterrupt(std::function<void()> on_hangup) : on_hangup_(std::move(on_hangup)) {
   sigemptyset(&awaited_);
   for (const int signal : INTERRUPTS) {
     // A blocked signal is handed to whoever awaits it even if it is ignored, as nohup has it.
     struct sigaction now {};
-    if (sigaction(signal, nullptr, &now) != 0 || now.sa_handler == SIG_IGN) continue;
+    const bool is_call = signal == SIGHUP && on_hangup_;
+    if (!is_call && (sigaction(signal, nullptr, &now) != 0 || now.sa_handler == SIG_IGN)) continue;
     sigaddset(&awaited_, signal);
     if (first_ == 0) first_ = signal;
   }
@@ -30,11 +32,15 @@ StopOnInterrupt::~StopOnInterrupt() {
 }
 
 void StopOnInterrupt::wait_for_them() {
-  for (int seen = 1;; ++seen) {
+  for (int seen = 0;;) {
     int signal = 0;
     sigwait(&awaited_, &signal);  // fails for no set that holds signals alone
     if (over_) return;
-    if (seen == 1) {
+    if (signal == SIGHUP && on_hangup_) {
+      on_hangup_();
+      continue;
+    }
+    if (++seen == 1) {
       signal_ = signal;
       source_.request_stop();
     } else if (seen == LEAVE_AT) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <thread>
@@ -18,7 +19,9 @@ namespace halfopen::sim {
 // interrupts blocked.
 class StopOnInterrupt {
  public:
-  StopOnInterrupt();
+  // With `on_hangup` a SIGHUP is no interrupt but a call of it, on the thread beside; even where nohup has it
+  // ignored, which only wants that it does not end us.
+  explicit StopOnInterrupt(std::function<void()> on_hangup = {});
   ~StopOnInterrupt();
   StopOnInterrupt(const StopOnInterrupt&) = delete;
   StopOnInterrupt& operator=(const StopOnInterrupt&) = delete;
@@ -32,6 +35,7 @@ class StopOnInterrupt {
  private:
   void wait_for_them();
 
+  std::function<void()> on_hangup_;
   InterruptsBlocked blocked_;
   sigset_t awaited_{};
   int first_ = 0;  // of those awaited; 0: all are ignored
