@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "sim/json_patch.hpp"
 #include "sim/scenario_json_parts.hpp"
+#include "sim/upstreams_json.hpp"
 
 namespace halfopen::sim {
 namespace {
@@ -31,14 +33,14 @@ void leave_out(Finding& finding, Json& root) {
   if (Json* const parent = resolve(root, steps)) parent->erase(key);
 }
 
-std::optional<Gateway> read_root(Json& root, std::vector<Finding>& findings) {
+std::optional<Gateway> read_root(Json& root, std::string_view noun, std::vector<Finding>& findings) {
   if (!root.is_object()) {
-    tell(findings, "", fmt::format("a gateway's file must hold an object, not {}", shown(root)));
+    tell(findings, "", fmt::format("{} must hold an object, not {}", noun, shown(root)));
     return std::nullopt;
   }
   const auto upstreams = root.find("upstreams");
   if (upstreams == root.end()) {
-    tell(findings, "", "a gateway's file needs the key \"upstreams\", which is missing");
+    tell(findings, "", fmt::format("{} needs the key \"upstreams\", which is missing", noun));
     return std::nullopt;
   }
   if (!upstreams->is_array()) {
@@ -48,7 +50,7 @@ std::optional<Gateway> read_root(Json& root, std::vector<Finding>& findings) {
   make_canonical(*upstreams);
   Gateway gateway;
   std::vector<Finding> found;
-  read_upstreams(*upstreams, UPSTREAMS, found);
+  gateway.configs = read_upstreams(*upstreams, UPSTREAMS, found);
   for (Finding& finding : found) {
     if (finding.unknown_key) {
       leave_out(finding, root);
@@ -70,7 +72,8 @@ void Gateway::forget_told(std::vector<Finding>& findings) const {
   findings.erase(std::remove_if(findings.begin(), findings.end(), was_told), findings.end());
 }
 
-std::optional<Gateway> read_gateway(const std::string& path, std::vector<Mistake>& out) {
+std::optional<Gateway> read_gateway(const std::string& path, std::vector<Mistake>& out,
+                                    std::string_view noun) {
   std::string text, wrong;
   if (!read_file(path, text, wrong)) {
     Mistake mistake;
@@ -82,7 +85,7 @@ std::optional<Gateway> read_gateway(const std::string& path, std::vector<Mistake
   Source source(text, path);
   std::vector<Finding> findings = std::move(source.document.findings);
   std::optional<Gateway> gateway;
-  if (source.document.readable) gateway = read_root(source.document.root, findings);
+  if (source.document.readable) gateway = read_root(source.document.root, noun, findings);
   place_findings(source, findings, out);
   return gateway;
 }
@@ -91,6 +94,19 @@ void take_upstreams(const Gateway& gateway, Document& scenario) {
   if (!scenario.root.is_object()) return;
   scenario.root["upstreams"] = gateway.upstreams;
   scenario.positions.forget(UPSTREAMS);
+}
+
+LoadedUpstreams load_upstreams_file(const std::string& path) {
+  LoadedUpstreams loaded;
+  try {
+    std::optional<Gateway> gateway = read_gateway(path, loaded.mistakes, "the file");
+    const bool good = gateway && std::all_of(loaded.mistakes.begin(), loaded.mistakes.end(),
+                                             [](const Mistake& mistake) { return mistake.warning; });
+    if (good) loaded.upstreams = std::move(gateway->configs);
+  } catch (const std::exception& error) {
+    loaded.mistakes.push_back({path, 0, 0, "", fmt::format("it could not be read: {}", error.what()), false});
+  }
+  return loaded;
 }
 
 }  // namespace halfopen::sim

@@ -55,14 +55,17 @@ void place_expectations(const Source& source, std::vector<Expectation>& expectat
 // NOLINTNEXTLINE(bugprone-exception-escape): nlohmann's move checks itself by a function that may throw
 struct Gateway {
   Json upstreams;                                      // without the keys that are none of ours
+  std::vector<UpstreamConfig> configs;                 // what it says, of use where there is no mistake
   std::set<std::pair<std::string, std::string>> told;  // pointer and sentence of every mistake in it
 
   // The scenario is read with the same upstreams: what is wrong with them has been told, at its own place.
   void forget_told(std::vector<Finding>& findings) const;
 };
 
-// Its mistakes and warnings go to `out`. None: it can't be read at all, or has no upstreams.
-std::optional<Gateway> read_gateway(const std::string& path, std::vector<Mistake>& out);
+// Its mistakes and warnings go to `out`, where the file is called `noun`. None: it can't be read at all, or
+// has no upstreams.
+std::optional<Gateway> read_gateway(const std::string& path, std::vector<Mistake>& out,
+                                    std::string_view noun = "a gateway's file");
 void take_upstreams(const Gateway& gateway, Document& scenario);
 
 // ---- configuration ----------------------------------------------------------------------------------
