@@ -43,7 +43,7 @@ using AddCommand = void (*)(CLI::App& app, Chosen& chosen);
 constexpr AddCommand COMMANDS[] = {
     add_run,   add_check, add_explain, add_diff, add_sweep, add_validate, add_schema, add_init, add_step,
 #ifdef HALFOPEN_WITH_PROBER
-    add_probe,
+    add_probe, add_watch,
 #endif
 };
 

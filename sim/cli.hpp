@@ -30,6 +30,7 @@ void add_schema(CLI::App& app, Chosen& chosen);
 void add_init(CLI::App& app, Chosen& chosen);
 void add_step(CLI::App& app, Chosen& chosen);
 void add_probe(CLI::App& app, Chosen& chosen);  // only there where the prober was built
+void add_watch(CLI::App& app, Chosen& chosen);  // likewise
 
 // Everything from the words to the exit status. No exception leaves.
 int run_cli(int argc, const char* const* argv);

@@ -17,7 +17,7 @@ STANDARD = set(
 )
 
 # The command line is where the simulator meets a machine: whole-file writes, terminals.
-POSIX = {"fcntl.h", "sys/ioctl.h", "sys/stat.h", "unistd.h"}
+POSIX = {"fcntl.h", "poll.h", "sys/ioctl.h", "sys/stat.h", "unistd.h"}
 
 
 def machine_of(path):
