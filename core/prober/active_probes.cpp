@@ -12,18 +12,13 @@
 #include "core/active_probe.hpp"
 #include "core/check.hpp"
 #include "core/hash.hpp"
+#include "core/prober/clocks.hpp"
 #include "core/prober/probe_machine.hpp"
 #include "core/prober/quiet_thread.hpp"
 #include "core/random.hpp"
 
 namespace halfopen {
 namespace {
-
-Instant system_now() {
-  using namespace std::chrono;
-  const auto since = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-  return Instant{since > 0 ? static_cast<std::uint64_t>(since) : 0};
-}
 
 std::uint64_t another_seed() {
   std::random_device device;
