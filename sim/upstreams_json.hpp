@@ -16,9 +16,10 @@ struct LoadedUpstreams {
   std::vector<Mistake> mistakes;                         // in the order of the file
 };
 
-// Reads the key "upstreams". A key in it that is none of ours is warned of and left out, as gateways have more
-// to say; what else the file holds (listeners, traffic, faults, reloads) is not looked at, but the whole of it
-// must be good JSON or YAML. By the name's end: .yaml and .yml are YAML. No exception leaves but of memory.
+// Reads the key "upstreams". A key in it that is none of ours is warned of and left out, as gateways have
+// more to say; what else the file holds (listeners, traffic, faults, reloads) is not looked at, but the whole
+// of it must be good JSON or YAML. By the name's end: .yaml and .yml are YAML. No exception leaves but of
+// memory.
 LoadedUpstreams load_upstreams_file(const std::string& path);
 
 }  // namespace halfopen::sim
