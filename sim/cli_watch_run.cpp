@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <stop_token>
@@ -181,12 +182,12 @@ class Watch {
     end.dropped_lines = dropped_lines_;
     end.dropped_events = dropped_events_;
     for (WatchTally& tally : book_.tallies()) end.endpoints.push_back({std::move(tally), std::nullopt});
-    const Instant now = end.time.at;
+    std::map<std::pair<std::string, std::string>, std::size_t> places;
+    for (std::size_t n = 0; n < end.endpoints.size(); ++n) {
+      places[{end.endpoints[n].tally.upstream, end.endpoints[n].tally.endpoint}] = n;
+    }
     for_each_endpoint([&](const UpstreamConfig& upstream, const Upstream::EndpointView& endpoint) {
-      for (WatchEnd::Endpoint& row : end.endpoints) {
-        const bool same = row.tally.upstream == upstream.name && row.tally.endpoint == endpoint.name;
-        if (same) row.state = endpoint.tracker->label(now);
-      }
+      end.endpoints[places.at({upstream.name, endpoint.name})].state = endpoint.tracker->label(end.time.at);
     });
     return end;
   }

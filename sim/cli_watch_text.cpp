@@ -38,7 +38,8 @@ std::string name_text(const std::string& upstream, const std::string& endpoint) 
 // "refused", "status 503", "tls (certificate has expired)".
 std::string verdict_words(const ProbeReport& report) {
   std::string out = verdict_text(report);
-  if (!report.detail.empty()) out += " (" + printable(report.detail) + ")";
+  // What the system says of a refusal is the same word again.
+  if (!report.detail.empty() && report.end != ProbeEnd::refused) out += " (" + printable(report.detail) + ")";
   return out;
 }
 
@@ -180,8 +181,8 @@ std::unique_ptr<WatchWriter> watch_text(bool verdicts, bool colour) {
 }
 
 std::string watch_head(const WatchPlan& plan, const WatchTime& time) {
-  std::string out = fmt::format("watching {} from {} {} on; Ctrl-C ends it\n", counted(plan),
-                                day_text(time.at), time_text(time.at));
+  std::string out = hanging("", fmt::format("watching {} since {} {}Z; Ctrl-C ends it", counted(plan),
+                                            day_text(time.at), time_text(time.at).substr(0, 8)));
   for (const UpstreamConfig& upstream : plan.upstreams) {
     out += hanging("  " + shorten(printable(upstream.name), 24, false) + ": ",
                    upstream.active_health ? printable(how_text(upstream))
