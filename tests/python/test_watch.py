@@ -365,6 +365,28 @@ def test_sighup_reads_the_file_again_and_keeps_what_has_been_counted(watch, writ
     assert other["endpoint"] == new.name and other["state"] == "healthy"
 
 
+def test_sighup_reads_again_even_where_nohup_has_it_ignored(binary, write, server, tmp_path):
+    file = write(whole(upstream(server().endpoint)))
+    run = subprocess.Popen([binary, "watch", file, "--format", "jsonl"], cwd=tmp_path, stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL,
+                           preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    try:
+        assert json.loads(run.stdout.readline())["type"] == "watch"
+        run.send_signal(signal.SIGHUP)
+        assert json.loads(run.stdout.readline())["type"] == "reloaded"
+    finally:
+        run.terminate()
+        assert run.wait(timeout=PATIENCE) == 0
+        run.stdout.close()
+
+
+def test_timeout_which_sends_its_signal_twice_gets_the_summary(binary, write, server, tmp_path):
+    file = write(whole(upstream(server().endpoint)))
+    done = subprocess.run(["timeout", "0.4", binary, "watch", file], cwd=tmp_path, capture_output=True,
+                          timeout=PATIENCE)
+    assert done.returncode == 124 and done.stdout.startswith(b"\nwatched for ")
+
+
 @pytest.mark.parametrize("content, piece", [
     ('{ "upstreams": [ { "name": "api" } ] }', '/upstreams/0: an upstream needs the key "endpoints"'),
     ('{ "upstreams": [', "gateway.json:1:"),
