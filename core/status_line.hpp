@@ -29,8 +29,9 @@ class StatusLineReader {
   Progress feed(std::string_view bytes) noexcept;
 
   Progress progress() const noexcept { return progress_; }
-  unsigned status() const noexcept { return status_; }       // 0 … 999; meaningful after `status`
-  std::size_t bytes_read() const noexcept { return read_; }  // the line's end included
+  unsigned status() const noexcept { return status_; }  // 0 … 999; meaningful after `status`
+  // Up to what decided the answer, which is included: the line's end, or the byte that was wrong.
+  std::size_t bytes_read() const noexcept { return read_; }
 
  private:
   enum class Expect : std::uint8_t { prefix, minor_version, blank, digits, after_digits, reason, line_feed };
