@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "core/status_line.hpp"
+
 namespace halfopen::sim {
 namespace {
 
@@ -84,7 +86,7 @@ void Probes::completed(const Job& job) {
   world_.queue.cancel(loop->timeout);
   loop->truth = job.truth;
   const bool answered = job.outcome.transport == TransportError::none;
-  verdict(job.owner.ref, answered && job.outcome.status >= 200 && job.outcome.status < 300);
+  verdict(job.owner.ref, answered && is_probe_success(job.outcome.status));
 }
 
 void Probes::timed_out(std::uint32_t number) {
