@@ -17,9 +17,9 @@ from source import Source, read_tree
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
 EXPECT = re.compile(r"expect: ([\w-]+(?:, [\w-]+)*)")
 RULES = {
-    "include-core", "include-machine", "include-sim", "include-json", "include-yaml", "include-cli", "include-tests",
-    "include-arrow", "include-root", "clock", "random", "unordered", "environment", "libm", "leftover",
-    "machine-path", "case-name", "case-twice",
+    "include-core", "include-machine", "include-sim", "include-json", "include-yaml", "include-cli",
+    "include-prober", "include-tests", "include-arrow", "include-root", "clock", "random", "unordered", "environment",
+    "libm", "leftover", "machine-path", "case-name", "case-twice",
 }  # fmt: skip
 
 
