@@ -46,6 +46,24 @@ TEST_CASE_FIXTURE(Fixture, "gateway: an upstream that stays is the same one with
   CHECK(serve(*gateway.find("mail"), 1000, 4) == "abab");
 }
 
+TEST_CASE_FIXTURE(Fixture,
+                  "gateway: lists the upstreams in force, by name whatever their order in the file") {
+  CHECK(gateway.upstreams().empty());
+  gateway.apply({named("shop"), named("mail")}, Instant{1000});
+  const auto first = gateway.upstreams();
+  REQUIRE(first.size() == 2);
+  CHECK(first[0] == gateway.find("mail"));
+  CHECK(first[1] == gateway.find("shop"));
+  gateway.apply({named("shop"), named("news")}, Instant{1000});
+  const auto second = gateway.upstreams();
+  REQUIRE(second.size() == 2);
+  CHECK(second[0] == gateway.find("news"));
+  CHECK(second[1] == first[1]);               // it stayed
+  CHECK(first[0]->config()->name == "mail");  // whoever holds the old list holds its upstreams
+  gateway.apply({}, Instant{1000});
+  CHECK(gateway.upstreams().empty());
+}
+
 TEST_CASE_FIXTURE(Fixture, "gateway: renamed or re-added it is all fresh") {
   gateway.apply({named("shop")}, Instant{1000});
   const auto old = gateway.find("shop");

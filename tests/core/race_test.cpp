@@ -1,10 +1,15 @@
-// The races of one word, one by one: a pick and a report that meet between reading the word and swapping it.
+// The races of one word, one by one: a pick and a report that meet between reading the word and swapping it,
+// a look at an upstream that meets its reload.
 #include <doctest/doctest.h>
+
+#include <string>
 
 #include "core/breaker.hpp"
 #include "core/endpoint_health.hpp"
+#include "core/upstream.hpp"
 #include "tests/core/event_log.hpp"
 #include "tests/core/meddled.hpp"
+#include "tests/core/upstreams.hpp"
 
 namespace halfopen {
 namespace {
@@ -122,6 +127,27 @@ TEST_CASE_FIXTURE(BreakerFixture,
   CHECK(other);
   CHECK_FALSE(check(1100).allowed);
   CHECK(log.take() == "breaker_half_open");
+}
+
+TEST_CASE("race: a view that meets a reload is of one generation, configuration and endpoints") {
+  BasicUpstream<Meddled> upstream(testing::upstream_of("ab"), Instant{1000});
+  const auto reload = [&upstream] { upstream.reload(testing::upstream_of("cde"), Instant{1000}); };
+  std::string first;
+  SUBCASE("right before it looks") {
+    first = "c:1";
+    Meddled::before_count = reload;
+  }
+  SUBCASE("before it looks a second time, if it did") {
+    first = "a:1";
+    Meddled::before_count = [reload] { Meddled::before_count = reload; };
+  }
+  const auto view = upstream.view();
+  Meddled::before_count = nullptr;
+  REQUIRE(view.endpoints.size() == view.config->endpoints.size());
+  for (std::size_t i = 0; i < view.endpoints.size(); ++i) {
+    CHECK(view.endpoints[i].name == view.config->endpoints[i].name());
+  }
+  CHECK(view.endpoints[0].name == first);
 }
 
 }  // namespace

@@ -44,6 +44,24 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(state(1) == HealthState::healthy);
 }
 
+TEST_CASE_FIXTURE(Fixture,
+                  "reload: a view stays what it was, and each shows the order and settings of its own") {
+  const auto before = upstream.view();
+  config.endpoints = {endpoint("c"), endpoint("d")};
+  config.active_health.emplace();
+  reload();
+  const auto after = upstream.view();
+  REQUIRE(before.endpoints.size() == 3);
+  CHECK(before.endpoints[2].name == before.config->endpoints[2].name());
+  CHECK_FALSE(before.config->active_health);
+  REQUIRE(after.endpoints.size() == 2);
+  CHECK(after.endpoints[0].name == after.config->endpoints[0].name());
+  CHECK(after.config->active_health);
+  CHECK(after.config == upstream.config());
+  CHECK(after.endpoints[0].tracker == before.endpoints[2].tracker);
+  CHECK(after.endpoints[1].tracker);
+}
+
 TEST_CASE_FIXTURE(Fixture, "reload: a standing until and slot count stay as they are") {
   eject(upstream, 0, 1000);
   config.health->eject_ms = 1;

@@ -73,7 +73,7 @@ struct Storm {
   std::atomic<std::uint64_t> clock{1000};
   std::atomic<int> traffic_left{TRAFFIC_THREADS}, reloads_done{0};
   std::unique_ptr<Upstream> upstream;
-  std::atomic<std::uint64_t> taken{0}, trials{0};
+  std::atomic<std::uint64_t> taken{0}, trials{0}, mixed_views{0};
   // Of the reloading thread; all that ever were.
   std::set<std::shared_ptr<Upstream::Tracker>> trackers;
   std::set<std::shared_ptr<Upstream::Breaker>> breakers;
@@ -132,7 +132,8 @@ struct Storm {
   void reloads() {
     Dice dice(7);
     // The least of them in any case: a scheduler may let the traffic run to its end first.
-    for (; (going_on() || reloads_done < LEAST_RELOADS) && reloads_done < 10 * LEAST_RELOADS; ++reloads_done) {
+    for (; (going_on() || reloads_done < LEAST_RELOADS) && reloads_done < 10 * LEAST_RELOADS;
+         ++reloads_done) {
       upstream->reload(random_config(dice), now());
       remember();
       std::this_thread::yield();
@@ -142,10 +143,14 @@ struct Storm {
   void probes() {
     Dice dice(8);
     while (going_on()) {
-      const auto config = upstream->config();
-      const auto views = upstream->endpoints();
-      const auto& tracker = views[dice(views.size())].tracker;
-      if (tracker && config->health) {
+      const auto [config, views] = upstream->view();
+      const std::size_t which = dice(views.size());
+      const auto& tracker = views[which].tracker;
+      const bool one_generation = views.size() == config->endpoints.size() &&
+                                  views[which].name == config->endpoints[which].name() &&
+                                  (tracker != nullptr) == config->health.has_value();
+      mixed_views.fetch_add(one_generation ? 0 : 1);
+      if (tracker) {
         ActiveProbe loop(ActiveParams{}, *config->health, tracker->snapshot().ejections);
         const bool ok = !dice.one_in(3);
         for (int i = 0; i < 3; ++i) loop.verdict(*tracker, now(), ok);
@@ -205,6 +210,7 @@ void check_counts_add_up(const Storm& storm) {
     CHECK(storm.sink.told(type) > 0);
   }
   CHECK(storm.trials > 0);
+  CHECK(storm.mixed_views == 0);
 }
 
 void check_old_generations_are_gone(Storm& storm) {
