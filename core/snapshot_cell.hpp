@@ -115,7 +115,8 @@ class SnapshotCell {
                                         std::memory_order_acquire)) {
         return;
       }
-      drop(snapshot, takers);
+      // Not the last ones: the caller's pin is among the rest.
+      snapshot->references.fetch_sub(takers, std::memory_order_acq_rel);
     }
   }
 

@@ -1,7 +1,6 @@
 #include "sim/pipeline.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace halfopen::sim {
 // The key is who asks: the same at every try.
@@ -123,7 +122,7 @@ void Pipeline::observe(const Request& request, bool body_broke) const {
   seen.attempt = request.retries;
   seen.outcome = request.outcome;
   seen.body_broke = body_broke;
-  world_.tell(std::move(seen));
+  world_.tell(seen);
 }
 
 // The attempt's outcome is in: report it, and ask whether to try again.

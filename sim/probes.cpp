@@ -108,7 +108,7 @@ void Probes::verdict(SlabRef ref, bool ok) {
     seen.lane = loop.lane;
     seen.probe = true;
     seen.probe_ok = ok;
-    world_.tell(std::move(seen));
+    world_.tell(seen);
   }
   sleep(ref);
 }

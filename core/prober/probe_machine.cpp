@@ -212,14 +212,14 @@ void Probe::finish(ProbeEnd end, std::string detail) {
   done(std::move(report_));
 }
 
-void Probe::cancel() noexcept {
+void Probe::cancel() {
   done_ = nullptr;
   close();
 }
 
 void Probe::stop() { finish(ProbeEnd::cancelled, "stopped by the caller"); }
 
-void Probe::close() noexcept {
+void Probe::close() {
   deadline_.cancel();
   if (race_) race_->cancel();
   std::error_code ignored;

@@ -34,8 +34,8 @@ class Probe : public std::enable_shared_from_this<Probe> {
   Probe(const ProbeRoom& room, const ProbeTarget& target, TlsContext tls, Done done);
 
   void start();
-  void cancel() noexcept;  // nobody is told anything more
-  void stop();             // ends now, as `cancelled`
+  void cancel();  // nobody is told anything more
+  void stop();    // ends now, as `cancelled`
 
  private:
   using Tcp = asio::ip::tcp;
@@ -61,7 +61,7 @@ class Probe : public std::enable_shared_from_this<Probe> {
   void out_of_time();
   ProbeTime phase_ended(Phase next);
   void finish(ProbeEnd end, std::string detail = {});
-  void close() noexcept;
+  void close();
 
   ProbeRoom room_;
   const ProbeTarget& target_;

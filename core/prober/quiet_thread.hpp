@@ -1,9 +1,7 @@
 // Threads of a library inside somebody's program: they take no signal, which stay its own threads' business.
 #pragma once
 
-#include <pthread.h>
-#include <signal.h>
-
+#include <csignal>
 #include <thread>
 #include <utility>
 
