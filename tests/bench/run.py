@@ -1,4 +1,4 @@
-"""`make bench`: workload W beside the afternoon yardstick, and the machines, as ratios of one run.
+"""`make bench`: workload W beside the afternoon yardstick, the machines and the prober, as ratios of one run.
 
     python tests/bench/run.py --build build/release [--rounds N] [--only NAME] [--json FILE]
 
@@ -22,6 +22,9 @@ SMALL_RUNS = 5  # of N = 4 a round: each takes a sixteenth of N = 64
 MIN_TIME_S = 0.05  # of one benchmark in one round
 VOLUMES = (1_000, 100_000, 600_000)
 KIB = 1024
+PROBE_RUNS = 3  # of 15 s, however many rounds the rest has: each is an average over ten thousand probes
+PROBE_AIM = 3
+LATE_AIM_MS = 50
 
 
 class Broken(Exception):
@@ -214,6 +217,37 @@ def machine_rows(program, groups, rounds):
     return [row for group in groups for row in MACHINES[group][1](figures)]
 
 
+# ---- the prober ------------------------------------------------------------------------------------
+
+
+def probe_rows(program, rounds):
+    rows = []
+    for jitter_ms in (0, 100):
+        runs = [output_of([program, jitter_ms]) for _ in range(min(rounds, PROBE_RUNS))]
+        for said in runs:
+            if said["not_ok"] or said["threw"] or said["loops"] != said["endpoints"]:
+                raise Broken(f"probes {jitter_ms}: {said['not_ok']} not ok, {said['threw']} not made, "
+                             f"{said['loops']} loops for {said['endpoints']} endpoints")
+
+        def middle(key, runs=runs):
+            return median(said[key] for said in runs)
+
+        what = f"{runs[0]['endpoints']:,} endpoints, jitter {jitter_ms} ms"
+        rows += [
+            Row("probes", f"{what}: of one core", middle("cpu_percent"), unit="%", at_most=True, must=10,
+                note=f"{middle('user_percent'):.1f} % in our code and libraries, the rest in system calls"),
+            Row("probes", f"{what}: a probe / its bare system calls", median(said["cpu_us"] / said["bare_us"] for said in runs),
+                at_most=True, aim=PROBE_AIM, note=f"{middle('cpu_us'):.1f} and {middle('bare_us'):.1f} us"),
+            Row("probes", f"{what}: fewest probes / due", min(said["fewest"] / said["at_least"] for said in runs), must=1.0,
+                note=f"{runs[0]['fewest']} to {runs[0]['most']} each, {runs[0]['probes']:,} in {runs[0]['seconds']:.1f} s"),
+        ]
+        if jitter_ms == 0:  # with it only the loop knows what sleep it drew
+            rows.append(Row("probes", f"{what}: late at p99", middle("late_p99_ms"), unit="ms", at_most=True, aim=LATE_AIM_MS,
+                            note=f"p50 {middle('late_p50_ms'):.1f} ms; a probe takes {middle('took_p50_ms'):.1f} ms, "
+                                 f"at p99 {middle('took_p99_ms'):.1f} ms"))
+    return rows
+
+
 # ---- the account -----------------------------------------------------------------------------------
 
 
@@ -231,10 +265,10 @@ def print_table(rows):
 
 
 def options(arguments):
-    parser = argparse.ArgumentParser(description="Workload W and the machines, as ratios.")
+    parser = argparse.ArgumentParser(description="Workload W, the machines and the prober, as ratios.")
     parser.add_argument("--build", type=Path, required=True, help="the build folder: its bench/ holds the programs")
     parser.add_argument("--rounds", type=int, default=9, help="of everything (default: %(default)s)")
-    parser.add_argument("--only", choices=("w", *MACHINES), action="append", help="a part; may be repeated")
+    parser.add_argument("--only", choices=("w", *MACHINES, "probes"), action="append", help="a part; may be repeated")
     parser.add_argument("--json", type=Path, help="write the rows there as well")
     chosen = parser.parse_args(arguments)
     if chosen.rounds < 1:
@@ -244,8 +278,8 @@ def options(arguments):
 
 def main(arguments):
     chosen = options(arguments)
-    groups = chosen.only or ["w", *MACHINES]
-    programs = {name: chosen.build / "bench" / name for name in ("afternoon", "workload_w", "machines")}
+    groups = chosen.only or ["w", *MACHINES, "probes"]
+    programs = {name: chosen.build / "bench" / name for name in ("afternoon", "workload_w", "machines", "probes")}
     load = os.getloadavg()[0]
     rows = []
     try:
@@ -254,6 +288,8 @@ def main(arguments):
         machines = [group for group in MACHINES if group in groups]
         if machines:
             rows += machine_rows(programs["machines"], machines, chosen.rounds)
+        if "probes" in groups:
+            rows += probe_rows(programs["probes"], chosen.rounds)
     except (Broken, OSError, ValueError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2
