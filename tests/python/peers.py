@@ -35,7 +35,7 @@ def wait_until(true, what):
     deadline = time.monotonic() + PATIENCE_S
     while not true():
         assert time.monotonic() < deadline, f"after {PATIENCE_S} s still not: {what}"
-        time.sleep(0.01)
+        time.sleep(0.02)
 
 
 class Peer:
