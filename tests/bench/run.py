@@ -240,6 +240,8 @@ def probe_rows(program, rounds):
                 at_most=True, aim=PROBE_AIM, note=f"{middle('cpu_us'):.1f} and {middle('bare_us'):.1f} us"),
             Row("probes", f"{what}: fewest probes / due", min(said["fewest"] / said["at_least"] for said in runs), must=1.0,
                 note=f"{runs[0]['fewest']} to {runs[0]['most']} each, {runs[0]['probes']:,} in {runs[0]['seconds']:.1f} s"),
+            Row("probes", f"{what}: longest gap", max(said["longest_gap_ms"] for said in runs), unit="ms", at_most=True, must=2000,
+                note="between two probes of one endpoint: a missed one would make it 2,000 ms"),
         ]
         if jitter_ms == 0:  # with it only the loop knows what sleep it drew
             rows.append(Row("probes", f"{what}: late at p99", middle("late_p99_ms"), unit="ms", at_most=True, aim=LATE_AIM_MS,
