@@ -85,7 +85,8 @@ struct ProbeTarget {
 };
 
 // Probes, and returns when the verdict is in: after timeout_ms at the latest. Thread-safe; throws nothing but
-// std::bad_alloc and std::system_error where threads can't be had. `stop` ends it early, as `cancelled`.
+// std::bad_alloc: what cannot be had for it, files or threads, makes it `not_made`. `stop` ends it early, as
+// `cancelled`.
 ProbeReport probe_once(const ProbeTarget& target, const Resolve& resolve = resolve_by_system,
                        std::stop_token stop = {});
 

@@ -5,16 +5,13 @@
 #include "core/prober/probe_machine.hpp"
 
 namespace halfopen {
+namespace {
 
-ProbeReport probe_once(const ProbeTarget& target, const Resolve& resolve, std::stop_token stop) {
+ProbeReport probe_on_a_loop_of_its_own(const ProbeTarget& target, const Resolve& resolve,
+                                       std::stop_token stop) {
   ProbeReport report;
   TlsContext tls;
-  try {
-    if (target.tls && target.kind == ProbeKind::http) tls = make_tls(target.trusted_ca_file);
-  } catch (const std::exception& error) {
-    report.detail = error.what();
-    return report;
-  }
+  if (target.tls && target.kind == ProbeKind::http) tls = make_tls(target.trusted_ca_file);
   const auto context = std::make_shared<asio::io_context>(1);
   LookUps look_ups(resolve);
   const auto probe = std::make_shared<Probe>(ProbeRoom{context, &look_ups}, target, std::move(tls),
@@ -28,6 +25,18 @@ ProbeReport probe_once(const ProbeTarget& target, const Resolve& resolve, std::s
   probe->start();
   context->run();  // until the deadline, at the latest, has been cancelled
   return report;
+}
+
+}  // namespace
+
+ProbeReport probe_once(const ProbeTarget& target, const Resolve& resolve, std::stop_token stop) {
+  try {
+    return probe_on_a_loop_of_its_own(target, resolve, std::move(stop));
+  } catch (const std::exception& error) {  // an unreadable CA file, no descriptor left for the loop
+    ProbeReport report;
+    report.detail = error.what();
+    return report;
+  }
 }
 
 }  // namespace halfopen
