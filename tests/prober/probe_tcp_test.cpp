@@ -17,13 +17,6 @@ ProbeTarget tcp_target(const Server& server, std::uint64_t timeout_ms = LONG_MS)
   return target;
 }
 
-// Look-ups end on threads of their own, a moment later.
-bool comes_down_to(std::size_t (*count)(), std::size_t wanted) {
-  const Clock::time_point end = Clock::now() + Millis(10'000);
-  while (count() > wanted && Clock::now() < end) std::this_thread::sleep_for(Millis(5));
-  return count() <= wanted;
-}
-
 }  // namespace
 
 TEST_CASE("probe tcp: connecting is enough, and nothing is said") {

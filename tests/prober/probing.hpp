@@ -3,9 +3,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <ostream>
+#include <latch>
+#include <memory>
+#include <optional>
+#include <semaphore>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/prober/probe.hpp"
 #include "tests/prober/server.hpp"
@@ -35,6 +39,31 @@ inline ProbeTarget target_at(const Server& server, std::uint64_t timeout_ms = LO
 inline Resolve found(std::vector<std::string> addresses) {
   return [addresses = std::move(addresses)](const std::string&) { return Addresses{addresses, ""}; };
 }
+
+// A look-up that hangs until its gate's destructor opens it. Who waits there owns a share of
+// it, as whoever asked may be gone.
+class Gate {
+ public:
+  Gate() = default;
+  ~Gate() { state_->opened.count_down(); }
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+  Resolve resolve() const {
+    return [state = state_](const std::string&) {
+      state->waiting.release();
+      state->opened.wait();
+      return Addresses{{"127.0.0.1"}, ""};
+    };
+  }
+  bool wait_until_asked() const { return state_->waiting.try_acquire_for(std::chrono::seconds(10)); }
+
+ private:
+  struct State {
+    std::latch opened{1};
+    std::counting_semaphore<> waiting{0};
+  };
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+};
 
 // "ok 200", "status 503", "refused".
 inline std::string told(const ProbeReport& report) {

@@ -1,16 +1,19 @@
 #include "tests/prober/sockets.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace halfopen::testing {
@@ -125,7 +128,27 @@ BlackHole::BlackHole(const std::string& address, std::uint16_t port)
   }
 }
 
+FewFiles::FewFiles(std::size_t more) {
+  if (getrlimit(RLIMIT_NOFILE, &before_) != 0) fail("getrlimit");
+  rlimit now = before_;
+  now.rlim_cur = 0;
+  for (std::size_t free = 0;; ++now.rlim_cur) {
+    const bool taken = ::fcntl(static_cast<int>(now.rlim_cur), F_GETFD) >= 0;
+    if (!taken && free++ == more) break;
+  }
+  if (setrlimit(RLIMIT_NOFILE, &now) != 0) fail("setrlimit");
+}
+
+FewFiles::~FewFiles() { setrlimit(RLIMIT_NOFILE, &before_); }
+
 std::size_t open_files() { return entries_of("/proc/self/fd") - 1; }  // without the one that reads the folder
 std::size_t threads() { return entries_of("/proc/self/task"); }
+
+bool comes_down_to(std::size_t (*count)(), std::size_t wanted) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point end = Clock::now() + std::chrono::seconds(10);
+  while (count() > wanted && Clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  return count() <= wanted;
+}
 
 }  // namespace halfopen::testing

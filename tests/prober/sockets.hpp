@@ -2,6 +2,8 @@
 // what the process holds open. Everything closes in destructors; whatever fails throws std::system_error.
 #pragma once
 
+#include <sys/resource.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -63,8 +65,23 @@ class BlackHole {
   std::vector<Fd> waiting_;
 };
 
+// While it lives, this process may open `more` further files and no others.
+class FewFiles {
+ public:
+  explicit FewFiles(std::size_t more);
+  ~FewFiles();
+  FewFiles(const FewFiles&) = delete;
+  FewFiles& operator=(const FewFiles&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
 // What this process has now.
 std::size_t open_files();
 std::size_t threads();
+
+// Whether a count comes down to what it was; ten seconds, as detached threads end a moment later.
+bool comes_down_to(std::size_t (*count)(), std::size_t wanted);
 
 }  // namespace halfopen::testing
