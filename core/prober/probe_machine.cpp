@@ -19,6 +19,7 @@ std::string named(const asio::ip::tcp::endpoint& address) {
 ProbeEnd end_of_connect(const std::error_code& error) {
   if (is_local_trouble(error)) return ProbeEnd::not_made;
   if (is_errno(error, std::errc::connection_refused)) return ProbeEnd::refused;
+  if (is_errno(error, std::errc::connection_reset)) return ProbeEnd::reset;
   return is_errno(error, std::errc::timed_out) ? ProbeEnd::connect_timeout : ProbeEnd::unreachable;
 }
 
@@ -109,7 +110,11 @@ void Probe::connect(const std::vector<std::string>& addresses) {
 }
 
 void Probe::connected(const std::error_code& error, Tcp::socket socket) {
-  if (error) return finish(end_of_connect(error), error.message());
+  // Only a connection that was made can be reset: the endpoint broke it before this side came to look.
+  const bool made = !error || is_errno(error, std::errc::connection_reset);
+  if (error && !(made && target_.kind == ProbeKind::tcp)) {
+    return finish(end_of_connect(error), error.message());
+  }
   report_.connect = phase_ended(Phase::response);
   std::error_code gone;
   const Tcp::endpoint peer = socket.remote_endpoint(gone);

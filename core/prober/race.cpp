@@ -14,6 +14,7 @@ namespace {
 int how_telling(const std::error_code& error) noexcept {
   if (!error) return 0;
   if (is_local_trouble(error)) return 1;
+  if (is_errno(error, std::errc::connection_reset)) return 4;
   return is_errno(error, std::errc::connection_refused) ? 3 : 2;
 }
 

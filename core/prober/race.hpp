@@ -19,7 +19,8 @@ bool is_local_trouble(const std::error_code& error) noexcept;
 class Race : public std::enable_shared_from_this<Race> {
  public:
   using Tcp = asio::ip::tcp;
-  // The connected socket, or the most telling of the errors: a refusal before no route before local trouble.
+  // The connected socket, or the most telling of the errors: a reset before a refusal before no route before
+  // local trouble.
   using Done = std::function<void(const std::error_code&, Tcp::socket)>;
 
   // `addresses` in the order to try them, at least one. `delay` 0: each only after the one before has failed.
