@@ -50,7 +50,12 @@ class ActiveProbe {
 
   // An iteration threw. Answers whether to go on: after interval_ms without jitter, and no more after three
   // in a row, when the endpoint is passive-only until the next respawn.
-  bool iteration_threw() noexcept { return ++exceptions_in_a_row_ < GIVE_UP_AFTER; }
+  bool iteration_threw() noexcept { return iteration_threw(exceptions_in_a_row_); }
+  // The same where its verdict may have been told already: `before` is exceptions_in_a_row() at its begin.
+  bool iteration_threw(std::uint32_t before) noexcept {
+    exceptions_in_a_row_ = before + 1;
+    return exceptions_in_a_row_ < GIVE_UP_AFTER;
+  }
 
   std::uint64_t interval_ms() const noexcept { return interval_ms_; }
   std::uint32_t success_streak() const noexcept { return success_streak_; }

@@ -110,6 +110,7 @@ class ActiveProbes::Loops::Loop : public std::enable_shared_from_this<Loop> {
 
   void iterate() {
     ++all_.totals.started;
+    threw_before_ = rule_.exceptions_in_a_row();
     if (!trouble_.empty()) return threw(trouble_);
     try {
       probe_ = std::make_shared<Probe>(all_.room, target_, tls_, [this](const ProbeReport& report) {
@@ -139,7 +140,7 @@ class ActiveProbes::Loops::Loop : public std::enable_shared_from_this<Loop> {
   // It is told even to an observer that throws; what that throws changes nothing more.
   void threw(const std::string& what) {
     ++all_.totals.threw;
-    const bool go_on = rule_.iteration_threw();
+    const bool go_on = rule_.iteration_threw(threw_before_);
     try {
       if (all_.options.observer != nullptr)
         all_.options.observer->iteration_threw(subject_, what, rule_.exceptions_in_a_row());
@@ -157,6 +158,7 @@ class ActiveProbes::Loops::Loop : public std::enable_shared_from_this<Loop> {
   const std::string trouble_;  // why no probe of this generation can be made; empty: it can
   const std::shared_ptr<EndpointHealth> tracker_;
   ActiveProbe rule_;
+  std::uint32_t threw_before_ = 0;  // iterations in a row before the running one
   const std::array<std::uint64_t, 2> jitter_key_;
   std::uint64_t draws_ = 0;
   asio::steady_timer sleep_;
