@@ -126,6 +126,17 @@ TEST_CASE("probe http: a connection that breaks before the line's end is reset")
            {"in mid-line", {read_request(), send("HTTP/1.1 2"), wait_for(Millis(100)), reset()}, "reset"}});
 }
 
+TEST_CASE("probe http: an endpoint that resets at once is the same before and after this side looked") {
+  // Whether the connection's end is met while connecting, while asking or while reading is luck.
+  const Server server({{reset()}});
+  ProbeTarget tcp = target_at(server);
+  tcp.kind = ProbeKind::tcp;
+  for (int i = 0; i < 50; ++i) {
+    CHECK(told(probe_once(target_at(server))) == "reset");
+    CHECK(told(probe_once(tcp)) == "ok");
+  }
+}
+
 TEST_CASE("probe http: an answer that comes before the request was read counts") {
   try_all({{"and stays", {send("HTTP/1.1 200 OK\r\n\r\n"), stall()}, "ok 200"},
            {"and goes", {send("HTTP/1.1 503 Busy\r\n\r\n")}, "status 503"}});

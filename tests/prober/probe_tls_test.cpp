@@ -223,7 +223,9 @@ TEST_CASE("probe tls: plain text where TLS is expected is a failed handshake, an
 }
 
 TEST_CASE("probe tls: a handshake that is broken off is a failed handshake") {
-  const Server server({Script{}, {reset()}, {send(std::string("\x15\x03\x03\x00\x02\x02\x28", 7)), stall()}});
+  const Server server({Script{},
+                       {wait_for(Millis(100)), reset()},
+                       {send(std::string("\x15\x03\x03\x00\x02\x02\x28", 7)), stall()}});
   for (int i = 0; i < 3; ++i) {
     const ProbeReport report = probe_once(secure_target("shop.test", server), here);
     CHECK(told(report) == "tls");
