@@ -35,6 +35,9 @@ struct ActiveProbes::Loops {
       : options(std::move(chosen)), look_ups(options.resolve), room{context, &look_ups} {
     if (!options.now) options.now = system_now;
     seed = options.seed ? *options.seed : another_seed();
+    // Its first timer opens the loop's own files: they are had now, or there is no ActiveProbes, so that no
+    // respawn needs one.
+    const asio::steady_timer first(*context);
     thread = quiet_thread([this] { context->run(); });
   }
   ~Loops() {

@@ -47,7 +47,7 @@ class ActiveProbes {
  public:
   using Options = ActiveProbesOptions;
 
-  // Throws std::system_error if there is no thread to be had.
+  // Throws std::system_error if there is no thread, or no file descriptor for its event loop, to be had.
   explicit ActiveProbes(Options options = {});
   ~ActiveProbes();  // abort_all
   ActiveProbes(const ActiveProbes&) = delete;
