@@ -164,9 +164,14 @@ TEST_CASE("probe limits: who was stopped before it began asks nobody anything") 
 }
 
 TEST_CASE("probe limits: without a file descriptor left there is no verdict") {
+  if (!files_may_run_out()) {
+    MESSAGE("this sanitizer needs files itself, so they were not used up");
+    return;
+  }
   const Server server({{never_read()}});
   ProbeTarget target = target_at(server);
   target.kind = ProbeKind::tcp;
+  REQUIRE(probe_once(target).ok());
   bool made = false;
   for (std::size_t more = 0; !made; ++more) {
     REQUIRE(more < 20);

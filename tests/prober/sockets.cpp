@@ -16,6 +16,9 @@
 #include <thread>
 #include <utility>
 
+// Only there with the sanitizer that has it.
+extern "C" void __ubsan_handle_dynamic_type_cache_miss_abort() __attribute__((weak));
+
 namespace halfopen::testing {
 namespace {
 
@@ -127,6 +130,8 @@ BlackHole::BlackHole(const std::string& address, std::uint16_t port)
     if (waiting_.size() > 100) fail("no backlog fills up here");
   }
 }
+
+bool files_may_run_out() { return __ubsan_handle_dynamic_type_cache_miss_abort == nullptr; }
 
 FewFiles::FewFiles(std::size_t more) {
   if (getrlimit(RLIMIT_NOFILE, &before_) != 0) fail("getrlimit");

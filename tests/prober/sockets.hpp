@@ -65,6 +65,9 @@ class BlackHole {
   std::vector<Fd> waiting_;
 };
 
+// Not with a sanitizer that opens a pipe to look at an object, and takes it for a broken one if it cannot.
+bool files_may_run_out();
+
 // While it lives, this process may open `more` further files and no others.
 class FewFiles {
  public:
