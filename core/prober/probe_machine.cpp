@@ -149,6 +149,7 @@ void Probe::ask(Stream& stream) {
                       if (error && !is_errno(error, std::errc::connection_reset) &&
                           !is_errno(error, std::errc::broken_pipe))
                         return probe.broke(error);
+                      probe.asking_ = error;
                       probe.read(stream);
                     }));
 }
@@ -157,7 +158,8 @@ template <class Stream>
 void Probe::read(Stream& stream) {
   stream.async_read_some(asio::buffer(buffer_),
                          step([&stream](Probe& probe, const std::error_code& error, std::size_t bytes) {
-                           if (error) return probe.broke(error);
+                           // A reset that asking has met reads as an orderly end.
+                           if (error) return probe.broke(probe.asking_ ? probe.asking_ : error);
                            probe.arrived(bytes);
                            if (probe.done_) probe.read(stream);
                          }));

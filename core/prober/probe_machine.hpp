@@ -73,6 +73,7 @@ class Probe : public std::enable_shared_from_this<Probe> {
   std::unique_ptr<asio::ssl::stream<Tcp::socket>> secure_;
   std::string request_;
   std::array<char, 1024> buffer_;  // NOLINT: filled by the socket
+  std::error_code asking_;         // how sending the request ended
   StatusLineReader line_;
   ProbeReport report_;
   Phase phase_ = Phase::look_up;
