@@ -202,11 +202,11 @@ TEST_CASE("active probes: once respawn has returned, no earlier loop says anythi
   std::this_thread::sleep_for(Millis(30));
   CHECK(run.log.size() == entries.size());
   CHECK(entries.size() > 10);
-  for (std::size_t generation = 0; generation < sizes.size(); ++generation) {
-    const std::size_t end = generation + 1 < sizes.size() ? sizes[generation + 1] : entries.size();
-    for (std::size_t i = sizes[generation]; i < end; ++i) {
-      CHECK(entries[i].upstream == "g" + std::to_string(generation));
-    }
+  // Its own may have spoken before the size was read, but nobody who came before it speaks after.
+  std::size_t generation = 0;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    while (generation + 1 < sizes.size() && sizes[generation + 1] <= i) ++generation;
+    CHECK(std::stoul(entries[i].upstream.substr(1)) >= generation);
   }
 }
 

@@ -12,7 +12,7 @@ using namespace halfopen::testing;
 
 namespace {
 
-constexpr std::uint64_t LIMIT_MS = 80;
+constexpr std::uint64_t LIMIT_MS = 150;
 
 // Answers late, as a look-up that is stuck does. It owns what it uses: it may outlive the test.
 Resolve found_after(Millis pause, std::vector<std::string> addresses) {
