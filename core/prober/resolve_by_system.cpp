@@ -1,13 +1,37 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <memory>
 #include <new>
+#include <system_error>
+#include <vector>
 
 #include "core/prober/probe.hpp"
 
 namespace halfopen {
+namespace {
+
+// A look-up has several files open at once: hosts, resolv.conf, sockets.
+constexpr int FILES_OF_A_LOOK_UP = 4;
+
+// getaddrinfo tells a process that has run out of file descriptors the same as one whose name server is
+// silent. The first says nothing about the name.
+void throw_if_files_are_short() {
+  std::vector<int> spare;
+  int problem = 0;
+  while (problem == 0 && spare.size() < FILES_OF_A_LOOK_UP) {
+    const int file = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (file < 0) problem = errno;
+    if (file >= 0) spare.push_back(file);
+  }
+  for (const int file : spare) ::close(file);
+  if (problem != 0) throw std::system_error(problem, std::generic_category(), "no look-up");
+}
+
+}  // namespace
 
 Addresses resolve_by_system(const std::string& host) {
   addrinfo hints{};
@@ -18,6 +42,7 @@ Addresses resolve_by_system(const std::string& host) {
   Addresses addresses;
   if (problem == EAI_MEMORY) throw std::bad_alloc();
   if (problem != 0) {
+    throw_if_files_are_short();
     addresses.problem = gai_strerror(problem);
     return addresses;
   }

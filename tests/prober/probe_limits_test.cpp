@@ -169,9 +169,10 @@ TEST_CASE("probe limits: without a file descriptor left there is no verdict") {
     return;
   }
   const Port nobody;  // who is refused has got as far as connecting
-  for (const ProbeKind kind : {ProbeKind::http, ProbeKind::tcp}) {
-    ProbeTarget target = target_at("127.0.0.1", nobody.port());
-    target.kind = kind;
+  // A literal address, and a name that is looked up in files.
+  for (const char* const address : {"127.0.0.1", "localhost"}) {
+    CAPTURE(address);
+    const ProbeTarget target = target_at(address, nobody.port());
     std::size_t more = 0;
     for (std::string end = "not_made"; end == "not_made"; ++more) {
       REQUIRE(more < 20);
