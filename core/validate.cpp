@@ -71,6 +71,8 @@ std::string wrong_with_address(const std::string& address) {
   const std::string is = "address is \"" + address + "\": ";
   if (address.empty()) return is + "it must not be empty: write a host name or an IP address";
   if (has_blank_or_control(address)) return is + "it must not hold blanks or control characters";
+  if (address.front() == '.')
+    return is + "it must not begin with a dot, which to a certificate's check means any name below";
   if (address.find('/') != std::string::npos) return is + "it must be a host alone, without scheme or path";
   if (address.find_first_of("[]") != std::string::npos)
     return is + "brackets belong into names of endpoints only: write it without";

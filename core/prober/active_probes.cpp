@@ -3,9 +3,11 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <filesystem>
 #include <future>
 #include <map>
 #include <random>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -41,13 +43,13 @@ struct ActiveProbes::Loops {
     thread = quiet_thread([this] { context->run(); });
   }
   ~Loops() {
-    replace({});
+    replace(++tickets, {});
     work.reset();  // what has been cancelled is all there is left to do
     thread.join();
   }
 
-  // Runs on the loops' thread, and waits until that is done.
-  void replace(std::vector<std::shared_ptr<Loop>> next);
+  // Runs on the loops' thread, and waits until that is done. Tickets are numbered in the order of the calls.
+  void replace(std::uint64_t ticket, std::vector<std::shared_ptr<Loop>> next);
   std::vector<std::shared_ptr<Loop>> made_for(const std::vector<std::shared_ptr<Upstream>>& upstreams);
 
   struct Totals {
@@ -62,6 +64,8 @@ struct ActiveProbes::Loops {
   LookUps look_ups;
   ProbeRoom room;
   std::vector<std::shared_ptr<Loop>> running;
+  std::atomic<std::uint64_t> tickets{0};
+  std::uint64_t newest = 0;  // of the loops that are running
   Totals totals;
   std::thread thread;
 };
@@ -83,11 +87,12 @@ class ActiveProbes::Loops::Loop : public std::enable_shared_from_this<Loop> {
 
   void begin() {
     ++all_.totals.loops;
+    begun_ = true;
     sleep();
   }
 
   void end() {
-    if (std::exchange(ended_, true)) return;
+    if (std::exchange(ended_, true) || !begun_) return;
     --all_.totals.loops;
     sleep_.cancel();
     if (probe_) probe_->cancel();
@@ -114,8 +119,8 @@ class ActiveProbes::Loops::Loop : public std::enable_shared_from_this<Loop> {
   void iterate() {
     ++all_.totals.started;
     threw_before_ = rule_.exceptions_in_a_row();
-    if (!trouble_.empty()) return threw(trouble_);
     try {
+      if (!trouble_.empty()) trust_again();
       probe_ = std::make_shared<Probe>(all_.room, target_, tls_, [this](const ProbeReport& report) {
         probe_ = nullptr;
         judge(report);
@@ -124,32 +129,46 @@ class ActiveProbes::Loops::Loop : public std::enable_shared_from_this<Loop> {
     } catch (...) {
       if (probe_) probe_->cancel();
       probe_ = nullptr;
-      threw(sentence_of(std::current_exception()));
+      threw(std::current_exception());
     }
+  }
+
+  // The file may be whole by now: who replaces it at a reload may not be done when the loops begin. What is
+  // no regular file might block every loop.
+  void trust_again() {
+    if (!std::filesystem::is_regular_file(target_.trusted_ca_file)) throw std::runtime_error(trouble_);
+    tls_ = make_tls(target_.trusted_ca_file);
+    trouble_.clear();
   }
 
   void judge(const ProbeReport& report) {
-    if (!report.is_verdict()) return threw(report.detail);
     try {
+      if (!report.is_verdict()) throw std::runtime_error(report.detail);
       rule_.verdict(*tracker_, all_.options.now(), report.ok());
       ++all_.totals.verdicts;
       if (all_.options.observer != nullptr) all_.options.observer->verdict(subject_, report);
+      sleep();
     } catch (...) {
-      return threw(sentence_of(std::current_exception()));
+      threw(std::current_exception());
     }
-    sleep();
   }
 
-  // It is told even to an observer that throws; what that throws changes nothing more.
-  void threw(const std::string& what) {
+  // It is told even to an observer that throws; what that throws changes nothing more. A loop that can't go
+  // on, as memory has run out, has given up as well.
+  void threw(const std::exception_ptr& thrown) {
     ++all_.totals.threw;
-    const bool go_on = rule_.iteration_threw(threw_before_);
+    bool go_on = rule_.iteration_threw(threw_before_);
     try {
       if (all_.options.observer != nullptr)
-        all_.options.observer->iteration_threw(subject_, what, rule_.exceptions_in_a_row());
+        all_.options.observer->iteration_threw(subject_, sentence_of(thrown), rule_.exceptions_in_a_row());
     } catch (...) {
     }
-    if (go_on) return wake_after(rule_.interval_ms());
+    try {
+      if (go_on) wake_after(rule_.interval_ms());
+    } catch (...) {
+      go_on = false;
+    }
+    if (go_on) return;
     ++all_.totals.gave_up;
     end();
   }
@@ -157,8 +176,8 @@ class ActiveProbes::Loops::Loop : public std::enable_shared_from_this<Loop> {
   Loops& all_;
   const EventSubject subject_;
   const ProbeTarget target_;
-  const TlsContext tls_;
-  const std::string trouble_;  // why no probe of this generation can be made; empty: it can
+  TlsContext tls_;
+  std::string trouble_;  // why trusted_ca_file could not be read; empty: it could, or there is none
   const std::shared_ptr<EndpointHealth> tracker_;
   ActiveProbe rule_;
   std::uint32_t threw_before_ = 0;  // iterations in a row before the running one
@@ -166,14 +185,17 @@ class ActiveProbes::Loops::Loop : public std::enable_shared_from_this<Loop> {
   std::uint64_t draws_ = 0;
   asio::steady_timer sleep_;
   std::shared_ptr<Probe> probe_;
-  bool ended_ = false;
+  bool begun_ = false, ended_ = false;
 };
 
-void ActiveProbes::Loops::replace(std::vector<std::shared_ptr<Loop>> next) {
+void ActiveProbes::Loops::replace(std::uint64_t ticket, std::vector<std::shared_ptr<Loop>> next) {
   HALFOPEN_CHECK(std::this_thread::get_id() != thread.get_id());
   std::promise<void> done;
   asio::post(*context, [&] {
     try {
+      // A call that began later has come first, as it had no files to read: it knows the newer configuration.
+      if (ticket < newest) return done.set_value();
+      newest = ticket;
       for (const auto& loop : running) loop->end();
       running = std::move(next);
       for (const auto& loop : running) loop->begin();
@@ -221,10 +243,11 @@ ActiveProbes::ActiveProbes(Options options) : loops_(std::make_unique<Loops>(std
 ActiveProbes::~ActiveProbes() = default;
 
 void ActiveProbes::respawn(const std::vector<std::shared_ptr<Upstream>>& upstreams) {
-  loops_->replace(loops_->made_for(upstreams));
+  const std::uint64_t ticket = ++loops_->tickets;
+  loops_->replace(ticket, loops_->made_for(upstreams));
 }
 
-void ActiveProbes::abort_all() { loops_->replace({}); }
+void ActiveProbes::abort_all() { loops_->replace(++loops_->tickets, {}); }
 
 ActiveProbes::Counts ActiveProbes::counts() const {
   const Loops::Totals& totals = loops_->totals;

@@ -3,7 +3,8 @@
 // ActiveProbe, the very code that the simulator runs.
 //
 // One thread of its own runs all loops, each waiting on its own timers and sockets: a black-holed endpoint
-// delays nobody, and names are looked up on threads beside it.
+// delays nobody, and names are looked up on threads beside it. A process that forks makes its ActiveProbes
+// afterwards: a child has no such thread, and nothing here works in it, the destructor included.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,8 @@
 namespace halfopen {
 
 // Who is told what the loops do, on their thread: it must return soon, as every loop waits. It may throw,
-// which counts as an exception of that iteration. It must not call respawn or abort_all.
+// which counts as an exception of that iteration. Neither it nor the event sink nor `now` may call respawn or
+// abort_all, or wait for a lock that somebody holds who does: both wait for that thread.
 class ProbeObserver {
  public:
   virtual ~ProbeObserver() = default;
@@ -53,19 +55,21 @@ class ActiveProbes {
   ActiveProbes(const ActiveProbes&) = delete;
   ActiveProbes& operator=(const ActiveProbes&) = delete;
 
-  // At the start and after each reload: every loop ends, a running probe without a verdict, and new ones
-  // begin with a whole sleep and success streak 0. Trackers are the upstreams' own, so what they have counted
-  // stays. When it returns no earlier loop will say anything more. From any thread but the observer's call.
+  // At the start and after each reload (apply, upstreams() and this under one lock, if reloads can meet):
+  // every loop ends, a running probe without a verdict, and new ones begin with a whole sleep and success
+  // streak 0. Trackers are the upstreams' own, so what they have counted stays. When it returns no earlier
+  // loop will say anything more; of calls that overlap, the one that began last stands. Reads each
+  // trusted_ca_file. From any thread but the loops' own.
   void respawn(const std::vector<std::shared_ptr<Upstream>>& upstreams);
 
-  // Every loop ends. The graceful shutdown; a respawn may follow. From any thread but the observer's call.
+  // Every loop ends. The graceful shutdown; a respawn may follow. From any thread but the loops' own.
   void abort_all();
 
   struct Counts {
     std::size_t loops = 0;       // running now
     std::uint64_t started = 0;   // probes, since the construction
     std::uint64_t verdicts = 0;  // of those: with a verdict
-    std::uint64_t threw = 0;     // iterations without one: an exception, or a probe that could not be made
+    std::uint64_t threw = 0;     // iterations that threw (an observer after its verdict), or made no probe
     std::uint64_t gave_up = 0;   // loops that ended after three of those in a row
   };
   Counts counts() const;  // from any thread

@@ -1,6 +1,7 @@
 // Name look-ups that may block for as long as they like, on threads of their own: there is no way to end a
 // getaddrinfo, so a probe that runs out of time leaves its look-up behind. A look-up of a name that is
-// already under way is shared, so a resolver that hangs for ever costs one thread a name and no more.
+// already under way is shared, so a resolver that hangs for ever costs one thread a name, MAX_THREADS at
+// most.
 #pragma once
 
 #include <exception>
@@ -28,8 +29,12 @@ class LookUps {
   LookUps(const LookUps&) = delete;
   LookUps& operator=(const LookUps&) = delete;
 
-  // Thread-safe. Throws std::system_error where there is no thread to be had.
-  void start(const std::string& host, Done done);
+  // More names than this at once wait for one another.
+  static constexpr std::size_t MAX_THREADS = 512;
+
+  // `asker`: who waits; once it is gone, `done` is dropped. Thread-safe. Throws std::system_error where there
+  // is no thread to be had and none at work already.
+  void start(const std::string& host, std::weak_ptr<const void> asker, Done done);
 
  private:
   struct Shared;

@@ -84,9 +84,10 @@ struct ProbeTarget {
   static ProbeTarget of(const UpstreamConfig& upstream, const EndpointConfig& endpoint);
 };
 
-// Probes, and returns when the verdict is in: after timeout_ms at the latest. Thread-safe; throws nothing but
-// std::bad_alloc: what cannot be had for it, files or threads, makes it `not_made`. `stop` ends it early, as
-// `cancelled`.
+// Probes, and returns when the verdict is in: after timeout_ms at the latest, counted from when
+// trusted_ca_file has been read. Thread-safe; what cannot be had for it, files, threads or memory, makes it
+// `not_made`. `stop` ends it early, as `cancelled`. A look-up that hangs leaves its thread behind until it
+// ends.
 ProbeReport probe_once(const ProbeTarget& target, const Resolve& resolve = resolve_by_system,
                        std::stop_token stop = {});
 

@@ -19,7 +19,7 @@ std::string named(const asio::ip::tcp::endpoint& address) {
 ProbeEnd end_of_connect(const std::error_code& error) {
   if (is_local_trouble(error)) return ProbeEnd::not_made;
   if (is_errno(error, std::errc::connection_refused)) return ProbeEnd::refused;
-  if (is_errno(error, std::errc::connection_reset)) return ProbeEnd::reset;
+  if (was_made(error)) return ProbeEnd::reset;
   return is_errno(error, std::errc::timed_out) ? ProbeEnd::connect_timeout : ProbeEnd::unreachable;
 }
 
@@ -48,7 +48,9 @@ auto Probe::step(Act act) {
 }
 
 Probe::Probe(const ProbeRoom& room, const ProbeTarget& target, TlsContext tls, Done done)
-    : room_(room),
+    : context_(*room.context),
+      shared_context_(room.context),
+      look_ups_(*room.look_ups),
       target_(target),
       tls_(std::move(tls)),
       done_(std::move(done)),
@@ -64,10 +66,14 @@ void Probe::start() {
   began_ = phase_began_ = Clock::now();
   deadline_.expires_after(std::chrono::milliseconds(target_.timeout_ms));
   deadline_.async_wait(step([](Probe& probe, const std::error_code&) { probe.out_of_time(); }));
+  std::string wrong = wrong_with(target_);
   std::error_code not_literal;
   asio::ip::make_address(target_.address, not_literal);
-  if (!not_literal) {
-    asio::dispatch(*room_.context, step([](Probe& probe) { probe.connect({probe.target_.address}); }));
+  if (!wrong.empty()) {
+    asio::post(context_,
+               step([wrong = std::move(wrong)](Probe& probe) { probe.finish(ProbeEnd::not_made, wrong); }));
+  } else if (!not_literal) {
+    asio::post(context_, step([](Probe& probe) { probe.connect({probe.target_.address}); }));
   } else {
     look_up();
   }
@@ -75,14 +81,14 @@ void Probe::start() {
 
 void Probe::look_up() {
   // The answer may come when this probe, and even its loop, are long gone.
-  auto answered = [self = weak_from_this(), context = room_.context](const Addresses& found,
-                                                                     const std::exception_ptr& thrown) {
+  auto answered = [self = weak_from_this(), context = shared_context_.lock()](
+                      const Addresses& found, const std::exception_ptr& thrown) {
     asio::post(*context, [self, found, thrown] {
       const auto probe = self.lock();
       if (probe) probe->step([&](Probe& here) { here.looked_up(found, thrown); })();
     });
   };
-  room_.look_ups->start(target_.address, std::move(answered));
+  look_ups_.start(target_.address, weak_from_this(), std::move(answered));
 }
 
 void Probe::looked_up(const Addresses& addresses, const std::exception_ptr& thrown) {
@@ -104,17 +110,14 @@ void Probe::connect(const std::vector<std::string>& addresses) {
   auto decided = step([](Probe& probe, const std::error_code& error, Tcp::socket socket) {
     probe.connected(error, std::move(socket));
   });
-  race_ = std::make_shared<Race>(*room_.context, std::move(endpoints),
+  race_ = std::make_shared<Race>(context_, std::move(endpoints),
                                  std::chrono::milliseconds(target_.happy_eyeballs_ms), std::move(decided));
   race_->start();
 }
 
 void Probe::connected(const std::error_code& error, Tcp::socket socket) {
-  // Only a connection that was made can be reset: the endpoint broke it before this side came to look.
-  const bool made = !error || is_errno(error, std::errc::connection_reset);
-  if (error && !(made && target_.kind == ProbeKind::tcp)) {
-    return finish(end_of_connect(error), error.message());
-  }
+  const bool connected_once = was_made(error) && target_.kind == ProbeKind::tcp;
+  if (error && !connected_once) return finish(end_of_connect(error), error.message());
   report_.connect = phase_ended(Phase::response);
   std::error_code gone;
   const Tcp::endpoint peer = socket.remote_endpoint(gone);
@@ -146,9 +149,7 @@ void Probe::ask(Stream& stream) {
   asio::async_write(stream, asio::buffer(request_),
                     step([&stream](Probe& probe, const std::error_code& error, std::size_t) {
                       // An answer may have come before the question was taken: some answer and hang up.
-                      if (error && !is_errno(error, std::errc::connection_reset) &&
-                          !is_errno(error, std::errc::broken_pipe))
-                        return probe.broke(error);
+                      if (error && !was_made(error)) return probe.broke(error);
                       probe.asking_ = error;
                       probe.read(stream);
                     }));

@@ -20,6 +20,10 @@ namespace halfopen {
 // What an exception says, on one line.
 std::string sentence_of(const std::exception_ptr& thrown);
 
+// Why no probe of this target can be made, as a sentence; empty where one can. What validate() refuses of an
+// endpoint must not reach a request or a certificate's check by way of the library either.
+std::string wrong_with(const ProbeTarget& target);
+
 // What it needs of its surroundings, which outlive it.
 struct ProbeRoom {
   std::shared_ptr<asio::io_context> context;  // shared with look-ups that answer late
@@ -28,7 +32,7 @@ struct ProbeRoom {
 
 class Probe : public std::enable_shared_from_this<Probe> {
  public:
-  using Done = std::function<void(ProbeReport)>;  // once, on the loop's thread, never from within start()
+  using Done = std::function<void(ProbeReport)>;  // once, on the loop's thread; never from within start()
 
   // `target` must outlive it. `tls`: for a target that asks for it.
   Probe(const ProbeRoom& room, const ProbeTarget& target, TlsContext tls, Done done);
@@ -63,7 +67,10 @@ class Probe : public std::enable_shared_from_this<Probe> {
   void finish(ProbeEnd end, std::string detail = {});
   void close();
 
-  ProbeRoom room_;
+  asio::io_context& context_;
+  // Weak: what the loop still has to do keeps its probe alive, which must not keep the loop alive in turn.
+  std::weak_ptr<asio::io_context> shared_context_;
+  LookUps& look_ups_;
   const ProbeTarget& target_;
   TlsContext tls_;
   Done done_;

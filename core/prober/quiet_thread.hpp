@@ -1,4 +1,6 @@
-// Threads of a library inside somebody's program: they take no signal, which stay its own threads' business.
+// Threads of a library inside somebody's program: they take no signal that is sent to the process, which
+// stays its own threads' business. What a thread brings upon itself (a crash) still meets the program's
+// handlers.
 #pragma once
 
 #include <csignal>
@@ -15,6 +17,8 @@ std::thread quiet_thread(Work&& work) {
     Mask() {
       sigset_t all;
       sigfillset(&all);
+      for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF})
+        sigdelset(&all, own);
       pthread_sigmask(SIG_SETMASK, &all, &before);
     }
     ~Mask() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }

@@ -14,7 +14,6 @@ namespace {
 int how_telling(const std::error_code& error) noexcept {
   if (!error) return 0;
   if (is_local_trouble(error)) return 1;
-  if (is_errno(error, std::errc::connection_reset)) return 4;
   return is_errno(error, std::errc::connection_refused) ? 3 : 2;
 }
 
@@ -46,13 +45,33 @@ bool is_errno(const std::error_code& error, std::errc which) noexcept {
 
 bool is_local_trouble(const std::error_code& error) noexcept {
   constexpr std::errc TROUBLES[] = {
-      std::errc::too_many_files_open,   std::errc::too_many_files_open_in_system,
-      std::errc::no_buffer_space,       std::errc::not_enough_memory,
-      std::errc::address_not_available, std::errc::address_family_not_supported,
-      std::errc::permission_denied,     std::errc::operation_not_permitted,
+      std::errc::too_many_files_open,
+      std::errc::too_many_files_open_in_system,
+      std::errc::no_buffer_space,
+      std::errc::not_enough_memory,
+      std::errc::no_space_on_device,              // of epoll's watches
+      std::errc::address_not_available,           // no port left to connect from
+      std::errc::resource_unavailable_try_again,  // the same, in other words
   };
   return std::any_of(std::begin(TROUBLES), std::end(TROUBLES),
                      [&error](std::errc trouble) { return is_errno(error, trouble); });
+}
+
+bool was_made(const std::error_code& error) noexcept {
+  return is_errno(error, std::errc::connection_reset) || is_errno(error, std::errc::broken_pipe);
+}
+
+// A handler that keeps this alive and ends the race where memory runs out.
+template <class Act>
+auto Race::step(Act act) {
+  return [self = shared_from_this(), act = std::move(act)](const std::error_code& error) {
+    if (!self->done_) return;  // decided or cancelled
+    try {
+      act(*self, error);
+    } catch (...) {
+      self->finish(std::make_error_code(std::errc::not_enough_memory), Tcp::socket(self->context_));
+    }
+  };
 }
 
 void Race::begin_next() {
@@ -62,27 +81,28 @@ void Race::begin_next() {
   ++under_way_;
   std::error_code error;
   open(socket, address.protocol(), error);
+  const auto decided =
+      step([which](Race& race, const std::error_code& result) { race.connected(which, result); });
   if (error) {
-    asio::post(context_, [self = shared_from_this(), which, error] { self->connected(which, error); });
+    asio::post(context_, [decided, error] { decided(error); });
   } else {
-    socket.async_connect(address, [self = shared_from_this(), which](const std::error_code& result) {
-      self->connected(which, result);
-    });
+    socket.async_connect(address, decided);
   }
-  if (delay_.count() == 0 || attempts_.size() == addresses_.size()) return;
+  if (delay_.count() == 0 || attempts_.size() >= addresses_.size()) return;
   next_due_.expires_after(delay_);
-  next_due_.async_wait([self = shared_from_this()](const std::error_code& cancelled) {
-    if (!cancelled && self->done_) self->begin_next();
-  });
+  next_due_.async_wait(step([which](Race& race, const std::error_code& cancelled) {
+    // Not if the next one has begun meanwhile: a failure begins it at once, and cannot recall a timer that
+    // has gone off in the same turn.
+    if (!cancelled && race.attempts_.size() == which + 1) race.begin_next();
+  }));
 }
 
 void Race::connected(std::size_t which, std::error_code error) {
-  if (!done_) return;  // decided or cancelled
   --under_way_;
   if (!error && met_itself(attempts_[which], addresses_[which])) {
     error = std::make_error_code(std::errc::connection_refused);
   }
-  if (!error) return finish({}, std::move(attempts_[which]));
+  if (!error || was_made(error)) return finish(error, std::move(attempts_[which]));
   std::error_code ignored;
   attempts_[which].close(ignored);
   if (how_telling(error) > how_telling(worst_)) worst_ = error;

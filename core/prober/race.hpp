@@ -13,14 +13,18 @@ namespace halfopen {
 // Asio's errors know nothing of std::errc, and ours are compared with both.
 bool is_errno(const std::error_code& error, std::errc which) noexcept;
 
-// This side's trouble, or no way from here: such an error says nothing about who should have answered.
+// This side ran out of something: such an error says nothing about who should have answered. Whatever else
+// keeps a connection from being made is the endpoint's failure, a refusal by some firewall between included.
 bool is_local_trouble(const std::error_code& error) noexcept;
+
+// The connection was made, and the endpoint broke it before this side came to look.
+bool was_made(const std::error_code& error) noexcept;
 
 class Race : public std::enable_shared_from_this<Race> {
  public:
   using Tcp = asio::ip::tcp;
-  // The connected socket, or the most telling of the errors: a reset before a refusal before no route before
-  // local trouble.
+  // The connected socket; or, at once, that it was_made(); or, after all have failed, the most telling of the
+  // errors: a refusal before no route before local trouble.
   using Done = std::function<void(const std::error_code&, Tcp::socket)>;
 
   // `addresses` in the order to try them, at least one. `delay` 0: each only after the one before has failed.
@@ -36,6 +40,8 @@ class Race : public std::enable_shared_from_this<Race> {
   void cancel();  // nobody is told anything more
 
  private:
+  template <class Act>
+  auto step(Act act);
   void begin_next();
   void connected(std::size_t which, std::error_code error);
   void finish(const std::error_code& error, Tcp::socket winner);

@@ -36,8 +36,12 @@ TlsContext make_tls(const std::string& trusted_ca_file) {
     if (SSL_CTX_set_default_verify_paths(native) != 1)
       throw std::runtime_error("the system's trust roots could not be read: " + why("unknown reason"));
   } else if (SSL_CTX_load_verify_file(native, trusted_ca_file.c_str()) != 1) {
-    throw std::runtime_error("trusted_ca_file " + trusted_ca_file +
+    throw std::runtime_error(trusted_ca_file +
                              " could not be read as PEM certificates: " + why("it holds none"));
+  }
+  if (!trusted_ca_file.empty()) {
+    // Each certificate of the file is trusted by itself, an intermediate one or an endpoint's own included.
+    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(native), X509_V_FLAG_PARTIAL_CHAIN);
   }
   return context;
 }
@@ -54,6 +58,8 @@ bool expect_peer(SSL* session, const std::string& address) {
   X509_VERIFY_PARAM_set_hostflags(expected,
                                   X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   const std::string name = address.ends_with('.') ? address.substr(0, address.size() - 1) : address;
+  // To OpenSSL an empty name is any name, and one with a dot in front any name below it.
+  if (name.empty() || name.front() == '.') return false;
   return X509_VERIFY_PARAM_set1_host(expected, name.data(), name.size()) == 1 &&
          SSL_set_tlsext_host_name(session, name.c_str()) == 1;
 }

@@ -10,7 +10,7 @@ namespace halfopen {
 using TlsContext = std::shared_ptr<asio::ssl::context>;
 
 // TLS 1.2 or later, offering http/1.1 by ALPN, trusting the certificates of a PEM file, or the system's where
-// the name is empty. Throws std::runtime_error with a sentence. Reads files: not for the probing thread.
+// the name is empty. Throws std::runtime_error with a sentence. Reads files, which may block.
 TlsContext make_tls(const std::string& trusted_ca_file);
 
 // The certificate must be `address`'s: an IP address must be among its IP SANs, a name among its DNS SANs
