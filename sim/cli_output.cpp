@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "sim/cli.hpp"
+#include "sim/cli_reader.hpp"
 
 namespace halfopen::sim {
 
@@ -186,7 +187,7 @@ void say(std::string_view text) {
   line += '\n';
   const std::lock_guard lock(line_lock);
   take_line_back();
-  write_all(STDERR_FILENO, line);  // nobody is left to tell if this fails
+  write_to_reader(STDERR_FILENO, line);  // nobody is left to tell if this fails
 }
 
 int write_stdout(std::string_view text) {
@@ -194,8 +195,12 @@ int write_stdout(std::string_view text) {
   {
     const std::lock_guard lock(line_lock);
     take_line_back();
-    if (reader_left || write_all(STDOUT_FILENO, text)) return EXIT_HELD;
+    if (reader_left || write_to_reader(STDOUT_FILENO, text)) return EXIT_HELD;
     error = errno;
+  }
+  if (error == ETIMEDOUT) {
+    say("halfopen: standard output is not read: what was left to tell is lost");
+    return EXIT_BAD_INPUT;
   }
   reader_left = error == EPIPE;
   errno = error;

@@ -23,6 +23,7 @@
 #include "sim/cli_output.hpp"
 #include "sim/cli_probe_json.hpp"
 #include "sim/cli_probe_text.hpp"
+#include "sim/cli_reader.hpp"
 #include "sim/cli_stop.hpp"
 #include "sim/cli_words.hpp"
 #include "sim/probe_url.hpp"
@@ -140,6 +141,7 @@ int command_probe(const ProbeOptions& options) {
   }
   ProbeLog account(options);
   const StopOnInterrupt stop;
+  const ReaderPatience patience([&stop] { return stop.token().stop_requested(); });
   const int status = probe_all(options, stop.token(), account);
   const int written = account.finish();
   return stop.signal() == 0 ? std::max(status, written) : 128 + stop.signal();

@@ -29,6 +29,11 @@ StopOnInterrupt::~StopOnInterrupt() {
   over_ = true;
   pthread_kill(waiter_->native_handle(), first_);  // to that thread alone, which takes it as the end
   waiter_->join();
+  // One that waits to be delivered, or comes yet, wants the end that has come: systemd sends SIGHUP after
+  // SIGTERM, and it would take the place of the exit status.
+  for (const int signal : INTERRUPTS) {
+    if (sigismember(&awaited_, signal) == 1) std::signal(signal, SIG_IGN);
+  }
 }
 
 void StopOnInterrupt::wait_for_them() {

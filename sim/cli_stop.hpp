@@ -15,7 +15,8 @@ namespace halfopen::sim {
 
 // While it lives, the first interrupt requests a stop, and the third leaves at once, as the first does
 // otherwise: whoever waits for a reader that does not read can still be ended. The second is let pass,
-// because timeout(1) sends each twice. For the first thread, which starts all others while this lives or with
+// because timeout(1) sends each twice. When it is over interrupts are ignored: what is left is to leave, with
+// the status that is known by then. For the first thread, which starts all others while this lives or with
 // interrupts blocked.
 class StopOnInterrupt {
  public:

@@ -97,7 +97,22 @@ void WatchBook::ask_to_reload() {
 WatchBook::Mail WatchBook::wait(std::chrono::nanoseconds patience) {
   std::unique_lock lock(mutex_);
   arrived_.wait_for(lock, patience, [this] { return !mail_.notes.empty() || mail_.reload || mail_.stop; });
-  return std::exchange(mail_, {});
+  Mail taken = std::exchange(mail_, {});
+  mail_.stop = taken.stop;
+  return taken;
+}
+
+WatchBook::Mail WatchBook::take_notes() {
+  const std::lock_guard lock(mutex_);
+  Mail taken = std::exchange(mail_, {});
+  mail_.stop = taken.stop;
+  mail_.reload = std::exchange(taken.reload, false);
+  return taken;
+}
+
+bool WatchBook::is_to_stop() const {
+  const std::lock_guard lock(mutex_);
+  return mail_.stop;
 }
 
 WatchTally& WatchBook::tally_of(const std::string& upstream, const std::string& endpoint) {

@@ -72,8 +72,12 @@ class WatchBook final : public ProbeObserver {
     bool reload = false, stop = false;
     std::uint64_t dropped_lines = 0, dropped_events = 0;  // since the mail before
   };
-  // What has come in, at once if there is any, else after `patience` at most.
+  // What has come in, at once if there is any, else after `patience` at most. Once it is to stop every mail
+  // says so.
   Mail wait(std::chrono::nanoseconds patience);
+  // The same at once, but a reload that was asked for is left to the next wait.
+  Mail take_notes();
+  bool is_to_stop() const;  // from any thread
 
   // While no loop runs: whom the file names now. What is known of endpoints that stay goes on; one whose
   // tracker comes back out (`is_out`) is out from now on.

@@ -19,6 +19,7 @@
 #include "core/prober/clocks.hpp"
 #include "sim/cli.hpp"
 #include "sim/cli_output.hpp"
+#include "sim/cli_reader.hpp"
 #include "sim/cli_stop.hpp"
 #include "sim/cli_watch_book.hpp"
 #include "sim/cli_watch_writer.hpp"
@@ -69,20 +70,21 @@ class Watch {
   int run() {
     const StopOnInterrupt interrupts([this] { book_.ask_to_reload(); });
     const std::stop_callback stop(interrupts.token(), [this] { book_.ask_to_stop(); });
+    const ReaderPatience patience([this] { return book_.is_to_stop() || !time_left(); });
     say(watch_head(plan_, book_.now()));
     put(writer_->begun(plan_, book_.now()));
     apply();
     probes_.respawn(gateway_.upstreams());
     while (status_ == EXIT_HELD && !nobody_reads()) {
-      const std::optional<std::chrono::nanoseconds> patience = time_left();
-      if (!patience) break;
-      const WatchBook::Mail mail = book_.wait(*patience);
+      const std::optional<std::chrono::nanoseconds> left = time_left();
+      if (!left) break;
+      const WatchBook::Mail mail = book_.wait(*left);
       tell(mail);
-      if (mail.stop) break;
+      if (book_.is_to_stop()) break;
       if (mail.reload) reload();
     }
     probes_.abort_all();
-    tell(book_.wait(0ns));
+    tell(book_.take_notes());
     put(writer_->ended(end()));
     return status_;
   }
@@ -103,7 +105,8 @@ class Watch {
   }
 
   void put(const std::string& text) {
-    if (!text.empty()) status_ = std::max(status_, write_stdout(text));
+    // What can't be written is told once.
+    if (!text.empty() && status_ == EXIT_HELD) status_ = write_stdout(text);
   }
 
   void tell(const WatchBook::Mail& mail) {
@@ -163,7 +166,7 @@ class Watch {
     if (!next) return put(writer_->refused(why, book_.now()));
     const Names before = names();
     probes_.abort_all();
-    tell(book_.wait(0ns));  // what the loops of before had to say
+    tell(book_.take_notes());  // what the loops of before had to say
     plan_ = *std::move(next);
     apply();
     const Names after = names();

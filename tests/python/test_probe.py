@@ -391,6 +391,21 @@ def test_two_interrupts_are_one_and_the_third_leaves_at_once(binary, serve):
     running.communicate()
 
 
+def test_a_reader_that_never_reads_is_not_waited_for_without_bound(binary, serve):
+    server = serve(answer(OK))
+    running = start(binary, at(server), "--count", 100_000, "--interval-ms", 1, "--format", "jsonl")
+    seen = [-1]
+
+    def full():
+        seen.append(server.accepted)
+        time.sleep(0.5)
+        return seen[-2] == seen[-1] > 50
+    eventually(full)
+    running.send_signal(signal.SIGINT)
+    assert running.wait(30) == 130
+    assert running.communicate()[1] == "halfopen: standard output is not read: what was left to tell is lost\n"
+
+
 # ---- output ---------------------------------------------------------------------------------------
 
 
