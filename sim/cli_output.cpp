@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "sim/cli.hpp"
+#include "sim/cli_output_place.hpp"
 #include "sim/cli_reader.hpp"
 
 namespace halfopen::sim {
@@ -116,6 +117,11 @@ class Temporary {
   int fd_ = -1;
 };
 
+int write_stream(int fd, const std::string& path, std::string_view text) {
+  if (fd == STDOUT_FILENO) return write_stdout(text);
+  return write_all(fd, text) || errno == EPIPE ? EXIT_HELD : cannot_write(path);
+}
+
 // The permissions of the file that is replaced, or those that a new file would get.
 mode_t mode_for(const std::string& target) {
   struct stat info {};
@@ -132,19 +138,6 @@ int write_special(const std::string& path, std::string_view text) {
   const int status = done ? EXIT_HELD : cannot_write(path);
   ::close(fd);
   return status;
-}
-
-bool is_special(const std::string& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
-}
-
-// A link is followed, so that the file behind it is replaced and the link stays.
-std::string behind_links(const std::string& path) {
-  std::error_code error;
-  const fs::path real = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : fs::path(path);
-  return error ? path : real.string();
 }
 
 }  // namespace
@@ -213,36 +206,15 @@ bool stdout_reader_left() {
 }
 
 int write_file(const std::string& path, std::string_view text) {
+  const OutputPlace place = output_place(path);
+  if (place.stream) return write_stream(*place.stream, path, text);
   if (is_special(path)) return write_special(path, text);
-  const std::string target = behind_links(path);
+  const std::string& target = place.file;
   Temporary temporary(target);
   if (!temporary.opened() || !temporary.fill(text, mode_for(target)) || !temporary.rename_to(target)) {
     return cannot_write(path);
   }
   return EXIT_HELD;
-}
-
-std::optional<std::string> why_not_writable(const std::string& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) return path + " is a directory; name a file in it";
-  if (is_special(path)) return std::nullopt;
-  const fs::path parent = fs::path(behind_links(path)).parent_path();
-  const std::string directory = parent.empty() ? "." : parent.string();
-  if (::access(directory.c_str(), W_OK | X_OK) == 0) return std::nullopt;
-  return fmt::format("can't write to {}: {}: {}", path, directory, reason());
-}
-
-std::optional<std::string> output_problem(std::string_view option, const std::string& output,
-                                          const std::vector<std::string>& inputs) {
-  if (output.empty() || output == "-") return std::nullopt;
-  if (is_special(output)) return why_not_writable(output);
-  std::error_code error;
-  const fs::path target = fs::weakly_canonical(output, error);
-  for (const std::string& input : inputs) {
-    if (!fs::equivalent(input, output, error) && fs::weakly_canonical(input, error) != target) continue;
-    return fmt::format("{} {} would overwrite {}; name another file", option, output, input);
-  }
-  return why_not_writable(output);
 }
 
 bool stdout_wants_colour() {

@@ -36,8 +36,9 @@ void clear_status_line();
 std::size_t status_line_width();
 
 // Replaces the file in one step: everything goes to a temporary file beside it, which is then renamed. A
-// target that is no regular file (a pipe, /dev/null) is written to directly. Exit status as above. From the
-// first thread only.
+// target that is no regular file (a pipe, /dev/null) is written to directly, and so is one that names a
+// stream of ours (/dev/stdout, /dev/fd/3), where it goes on after what is there. Exit status as above. From
+// the first thread only.
 int write_file(const std::string& path, std::string_view text);
 
 // Why `path` can't be written to, asked before a long run instead of after it.
@@ -50,6 +51,9 @@ std::optional<std::string> output_problem(std::string_view option, const std::st
 
 // Colour only for a terminal that has some, and only while NO_COLOR is unset or empty.
 bool stdout_wants_colour();
+
+// Why the file `path` can't be read, as the system says it. It is not opened.
+std::optional<std::string> why_not_readable(const std::string& path);
 
 // The whole file, or none.
 std::optional<std::string> read_whole_file(const std::string& path);

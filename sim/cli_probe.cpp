@@ -1,19 +1,16 @@
 // `halfopen probe`: one probe of a live endpoint or a series, with the verdict and the time of each phase.
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "core/active_probe.hpp"
@@ -134,8 +131,7 @@ int command_probe(const ProbeOptions& options) {
     return EXIT_BAD_INPUT;
   }
   // Not read here: a pipe gives its bytes once.
-  std::error_code error;
-  if (!ca.empty() && (std::filesystem::is_directory(ca, error) || ::access(ca.c_str(), R_OK) != 0)) {
+  if (!ca.empty() && why_not_readable(ca)) {
     say(fmt::format("halfopen: can't read {}: --ca needs a file of certificates in PEM", ca));
     return EXIT_BAD_INPUT;
   }

@@ -81,6 +81,7 @@ void append_endpoint(std::string& out, const WatchEnd::Endpoint& endpoint, Nanos
   object.uint("probes", tally.probes);
   object.uint("failed", tally.failed);
   object.uint("no_verdict", tally.no_verdict);
+  append_flag(object, "watched", tally.watched);
   append_flag(object, "gave_up", tally.gave_up);
   object.uint("ejections", tally.ejections);
   object.uint("recoveries", tally.recoveries);

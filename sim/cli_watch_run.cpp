@@ -24,6 +24,7 @@
 #include "sim/cli_watch_book.hpp"
 #include "sim/cli_watch_writer.hpp"
 #include "sim/upstreams_json.hpp"
+#include "sim/utf8.hpp"
 
 namespace halfopen::sim {
 
@@ -41,6 +42,23 @@ bool nobody_reads() {
          (::poll(&standard_output, 1, 0) == 1 && (standard_output.revents & (POLLERR | POLLHUP)) != 0);
 }
 
+// A gateway would find out by its probes alone; whoever watches wants to know at once. Only opened by the
+// probes: a pipe gives its bytes once.
+std::vector<std::string> ca_problems(const std::string& file, const std::vector<UpstreamConfig>& upstreams) {
+  std::vector<std::string> out;
+  for (const UpstreamConfig& upstream : upstreams) {
+    const std::string& ca = upstream.trusted_ca_file;
+    if (!upstream.active_health || upstream.endpoints.empty() || ca.empty()) continue;
+    const ProbeTarget target = ProbeTarget::of(upstream, upstream.endpoints.front());
+    if (!target.tls || target.kind == ProbeKind::tcp) continue;
+    if (const auto problem = why_not_readable(ca)) {
+      out.push_back(fmt::format("{}: upstream {}: trusted_ca_file {} can't be read: {}", file,
+                                printable(upstream.name), printable(ca), *problem));
+    }
+  }
+  return out;
+}
+
 // The file as it is now, with all its mistakes in `why` and on standard error, or none.
 std::optional<WatchPlan> read_plan(const std::string& file, std::vector<std::string>& why) {
   LoadedUpstreams loaded = load_upstreams_file(file);
@@ -49,6 +67,11 @@ std::optional<WatchPlan> read_plan(const std::string& file, std::vector<std::str
     if (!mistake.warning) why.push_back(mistake.text());
   }
   if (!loaded.upstreams) return std::nullopt;
+  for (const std::string& problem : ca_problems(file, *loaded.upstreams)) {
+    why.push_back(problem);
+    say("halfopen: " + problem);
+  }
+  if (!why.empty()) return std::nullopt;
   WatchPlan plan{file, *std::move(loaded.upstreams)};
   if (plan.watched_endpoints() > 0) return plan;
   why.push_back(file + ": no upstream has active_health, which says how to probe: there is nothing to watch");
@@ -72,6 +95,7 @@ class Watch {
     const std::stop_callback stop(interrupts.token(), [this] { book_.ask_to_stop(); });
     const ReaderPatience patience([this] { return book_.is_to_stop() || !time_left(); });
     say(watch_head(plan_, book_.now()));
+    say_who_is_never_probed();
     put(writer_->begun(plan_, book_.now()));
     apply();
     probes_.respawn(gateway_.upstreams());
@@ -94,6 +118,21 @@ class Watch {
     ActiveProbes::Options options;
     options.observer = &book;
     return options;
+  }
+
+  // The first probe comes a whole interval after the start.
+  void say_who_is_never_probed() const {
+    if (!options_.for_ms) return;
+    for (const UpstreamConfig& upstream : plan_.upstreams) {
+      if (!upstream.active_health || upstream.active_health->interval_ms < *options_.for_ms) continue;
+      std::string note = hanging(
+          "",
+          fmt::format("note: --for-ms {} ends it before the first probe of {}, an interval_ms of {} after "
+                      "the start",
+                      *options_.for_ms, printable(upstream.name), upstream.active_health->interval_ms));
+      note.pop_back();
+      say(note);
+    }
   }
 
   // Until it is to be looked about again; none: the time is over.
@@ -190,7 +229,9 @@ class Watch {
       places[{end.endpoints[n].tally.upstream, end.endpoints[n].tally.endpoint}] = n;
     }
     for_each_endpoint([&](const UpstreamConfig& upstream, const Upstream::EndpointView& endpoint) {
-      end.endpoints[places.at({upstream.name, endpoint.name})].state = endpoint.tracker->label(end.time.at);
+      WatchEnd::Endpoint& told = end.endpoints[places.at({upstream.name, endpoint.name})];
+      // A tracker begins healthy, which is no judgement.
+      if (told.tally.probes > 0) told.state = endpoint.tracker->label(end.time.at);
     });
     return end;
   }

@@ -52,17 +52,23 @@ std::string counted(const WatchPlan& plan) {
 
 std::string row(const std::string& name, const std::string& probes, const std::string& failed,
                 const std::string& ejections, const std::string& out, const std::string& state) {
-  constexpr std::size_t NAME_WIDTH = 31;
+  constexpr std::size_t NAME_WIDTH = 29;
   return pad_right(shorten(name, NAME_WIDTH, false), NAME_WIDTH) + pad_left(probes, 9) + pad_left(failed, 8) +
          pad_left(ejections, 11) + pad_left(out, 10) + "  " + state + '\n';
+}
+
+// What is known of it: the state of an endpoint that nothing judges is none.
+std::string state_text(const WatchEnd::Endpoint& endpoint) {
+  if (!endpoint.tally.watched) return "not watched";
+  if (endpoint.tally.gave_up) return "given up";
+  return endpoint.state ? to_string(*endpoint.state) : "not probed";
 }
 
 std::string row_of(const WatchEnd::Endpoint& endpoint, Nanos now) {
   const WatchTally& tally = endpoint.tally;
   const Nanos out = tally.out_until(now);
   return row(name_text(tally.upstream, tally.endpoint), grouped(tally.probes), grouped(tally.failed),
-             grouped(tally.ejections), out == 0 ? "-" : length_in_ms(out),
-             endpoint.state ? to_string(*endpoint.state) : "gone");
+             grouped(tally.ejections), out == 0 ? "-" : length_in_ms(out), state_text(endpoint));
 }
 
 std::string notes_on(const WatchEnd& end) {
@@ -144,7 +150,8 @@ class TextLines final : public WatchWriter {
   static std::string no_verdict(const WatchNote& note) {
     const std::string what = printable(note.what);
     if (note.gave_up()) {
-      return fmt::format("given up after {} iterations without a verdict: {}", note.in_a_row, what);
+      return fmt::format("given up after {} iterations without a verdict: {}; repair that, then send SIGHUP",
+                         note.in_a_row, what);
     }
     return fmt::format("no verdict, {} in a row: {}", note.in_a_row, what);
   }

@@ -34,7 +34,8 @@ struct WatchEnd {
   WatchTime time;
   struct Endpoint {
     WatchTally tally;
-    std::optional<HealthState> state;  // as an operator reads it; none: not watched any more
+    std::optional<HealthState> state;  // as an operator reads it; none: not watched any more, or
+                                       // never judged
   };
   std::vector<Endpoint> endpoints;
   std::uint64_t dropped_events = 0, dropped_lines = 0;

@@ -178,6 +178,40 @@ def test_output_file_keeps_its_permissions_and_a_link_stays_a_link(halfopen, wri
     assert real.stat().st_mode & 0o777 == 0o640
 
 
+def test_a_link_to_a_file_that_is_not_there_yet_stays_a_link(halfopen, write, tmp_path):
+    file = write(scenario())
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.txt").symlink_to("folder/next")
+    (tmp_path / "folder" / "next").symlink_to("new.txt")
+    assert halfopen("run", file, "-o", "link.txt") == (0, "", "")
+    assert (tmp_path / "link.txt").is_symlink() and (tmp_path / "folder" / "next").is_symlink()
+    assert (tmp_path / "folder" / "new.txt").read_text() == halfopen("run", file)[1]
+    (tmp_path / "round").symlink_to("round")
+    status, out, err = halfopen("run", file, "-o", "round")
+    assert (status, out) == (2, "") and err.startswith("halfopen: can't write to round: ")
+    assert (tmp_path / "round").is_symlink()
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
+def test_a_stream_of_ours_is_written_to_and_its_file_never_replaced(binary, write, tmp_path, name):
+    file, log = write(scenario()), tmp_path / "log"
+    (tmp_path / "link").symlink_to("/dev/stdout")
+    log.write_text("before\n")
+    inode = log.stat().st_ino
+    for _ in range(2):
+        with open(log, "a") as out:
+            assert subprocess.run([binary, "run", file, "--format", "json", "-o", name], cwd=tmp_path,
+                                  stdout=out).returncode == 0
+    once = subprocess.run([binary, "run", file, "--format", "json"], cwd=tmp_path, capture_output=True).stdout.decode()
+    assert log.read_text() == "before\n" + 2 * once
+    assert log.stat().st_ino == inode
+
+
+def test_a_stream_that_is_not_open_is_told_before_the_run(halfopen, write):
+    assert halfopen("run", write(scenario()), "-o", "/dev/fd/99") == (
+        2, "", "halfopen: can't write to /dev/fd/99: Bad file descriptor\n")
+
+
 def test_nothing_is_written_when_one_file_is_bad(halfopen, write, tmp_path):
     good, bad = write(scenario(), "good.json"), write("{", "bad.json")
     (tmp_path / "out.txt").write_text("before")

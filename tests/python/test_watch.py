@@ -272,7 +272,7 @@ def test_json_lines_account_for_every_probe_and_every_transition(watch, write, s
     assert len(probes) == summary[0]["probes"] and ill.asked - len(probes) in (0, 1)  # one may have been cut short
     assert {**summary[0], "out_ms": 0} == {
         "upstream": "api", "endpoint": ill.name, "probes": len(probes), "failed": sum(not row["ok"] for row in probes),
-        "no_verdict": 0, "gave_up": False, "ejections": 1, "recoveries": 1, "out_ms": 0, "state": "healthy"}
+        "no_verdict": 0, "watched": True, "gave_up": False, "ejections": 1, "recoveries": 1, "out_ms": 0, "state": "healthy"}
     assert abs(summary[0]["out_ms"] - (recovered["t_ms"] - ejected["t_ms"])) < 0.01
 
 
@@ -462,12 +462,13 @@ def test_usage(halfopen, words):
 
 def test_an_unreadable_ca_file_gives_up_and_says_so_until_the_file_is_read_again(watch, write, server):
     one = server()
-    secure = {**upstream(one.endpoint), "protocol": "https", "trusted_ca_file": "no/such.pem"}
+    write("no certificate", "such.pem")
+    secure = {**upstream(one.endpoint), "protocol": "https", "trusted_ca_file": "such.pem"}
     run = watch(write(whole(secure)), "--format", "jsonl")
     rows = [run.row("no_verdict") for _ in range(3)]
     assert [row["in_a_row"] for row in rows] == [1, 2, 3]
     assert [row["gave_up"] for row in rows] == [False, False, True]
-    assert all("no/such.pem" in row["what"] for row in rows)
+    assert all("such.pem" in row["what"] for row in rows)
     run.says("nothing is probed any more; SIGHUP reads the file again")
     assert one.asked == 0
     write(whole(upstream(one.endpoint)))
@@ -480,9 +481,12 @@ def test_an_unreadable_ca_file_gives_up_and_says_so_until_the_file_is_read_again
 
     run = watch(write(whole(secure)))
     line = run.line("given up")
-    assert re.fullmatch(TIME + rf"api {one.name}  given up after 3 iterations without a verdict: .*no/such\.pem.*", line)
+    assert re.fullmatch(TIME + rf"api {one.name}  given up after 3 iterations without a verdict: .*such\.pem.*; repair that, then send SIGHUP",
+                        line)
     assert "no verdict, 1 in a row: " in run.lines[0] and "no verdict, 2 in a row: " in run.lines[1]
-    assert " ".join(run.end()[-2:]).endswith("3 iterations without a verdict; given up, so nothing probes it")
+    lines = run.end()
+    assert lines[-3].endswith("  given up")
+    assert " ".join(lines[-2:]).endswith("3 iterations without a verdict; given up, so nothing probes it")
 
 
 def test_a_ca_file_is_looked_up_in_the_working_directory(watch, write, server, tmp_path):
@@ -491,7 +495,37 @@ def test_a_ca_file_is_looked_up_in_the_working_directory(watch, write, server, t
     (tmp_path / "etc" / "roots.pem").write_text("no certificate")
     secure = {**upstream(server().endpoint), "protocol": "https", "trusted_ca_file": "roots.pem"}
     (tmp_path / "etc" / "gateway.json").write_text(json.dumps(whole(secure)))
-    assert "No such file" in watch("etc/gateway.json").line("no verdict")
+    run = watch("etc/gateway.json")
+    assert run.process.wait(timeout=PATIENCE) == 2
+    run.says("halfopen: etc/gateway.json: upstream api: trusted_ca_file roots.pem can't be read: No such file or directory")
+
+
+def test_a_ca_file_that_is_gone_at_a_reload_leaves_everything_as_it_was(watch, write, server):
+    well = server()
+    run = watch(write(whole(upstream(well.endpoint))), "--format", "jsonl", "--verdicts")
+    run.row("probe")
+    write(whole({**upstream(well.endpoint), "protocol": "https", "trusted_ca_file": "none.pem"},
+                {**upstream(well.endpoint, name="plain"), "trusted_ca_file": "plain.pem"},
+                {**upstream(well.endpoint, name="tcp", kind="tcp"), "protocol": "https", "trusted_ca_file": "t.pem"}))
+    run.send(signal.SIGHUP)
+    assert run.row("reload_refused")["mistakes"] == [
+        "gateway.json: upstream api: trusted_ca_file none.pem can't be read: No such file or directory"]
+    assert run.row("probe")["ok"]
+    run.end()
+
+
+def test_an_endpoint_that_was_never_judged_is_not_called_healthy(watch, write, server):
+    file = write(whole(upstream(server().endpoint, interval_ms=60_000)))
+    run = watch(file, "--for-ms", 60_000, "--format", "jsonl")
+    run.says("the start")
+    assert " ".join(run.said).endswith(
+        "note: --for-ms 60000 ends it before the first probe of api, an interval_ms of 60000 after the start")
+    end = run.rows()[-1]["endpoints"][0]
+    assert (end["probes"], end["watched"], end["gave_up"], end["state"]) == (0, True, False, None)
+    run = watch(file, "--for-ms", 60_001)
+    run.says("api: 1 endpoint")
+    assert run.end()[-1].endswith("  not probed")
+    assert not any("note:" in line for line in run.said)
 
 
 def test_a_reader_that_leaves_ends_it(binary, write, server, tmp_path):
