@@ -12,15 +12,14 @@ namespace halfopen::sim {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr int LOOK_UP_MS = 50;  // how often it is asked whether all is over
+constexpr std::chrono::milliseconds LOOK{50};  // how often it is asked whether all is over
 ReaderPatience* patience = nullptr;
 
-// Whether a write would not block, after some time. What is wrong with the stream the write itself tells.
+// Whether a write would not block, asked for as long as LOOK. What is wrong with the stream the write tells.
 bool takes(int fd) {
   pollfd stream{fd, POLLOUT, 0};
-  return ::poll(&stream, 1, LOOK_UP_MS) != 0;
+  const int ready = ::poll(&stream, 1, static_cast<int>(LOOK.count()));
+  return ready > 0 || (ready < 0 && errno != EINTR);
 }
 
 }  // namespace
@@ -33,9 +32,8 @@ ReaderPatience::~ReaderPatience() { patience = nullptr; }
 
 bool ReaderPatience::is_spent() {
   if (!is_over_()) return false;
-  const Clock::time_point now = Clock::now();
-  if (!over_since_) over_since_ = now;
-  return now - std::max(*over_since_, progress_) >= GRACE;
+  waited_ += LOOK;
+  return waited_ > GRACE;
 }
 
 bool write_to_reader(int fd, std::string_view text) {
@@ -51,7 +49,7 @@ bool write_to_reader(int fd, std::string_view text) {
     const ssize_t written = ::write(fd, text.data(), piece);
     if (written >= 0) {
       text.remove_prefix(static_cast<std::size_t>(written));
-      if (patience != nullptr) patience->progress_ = Clock::now();
+      if (patience != nullptr) patience->waited_ = {};
     } else if (errno == EAGAIN) {
       // Somebody who shares the stream wants no write to block.
       if (patience == nullptr) takes(fd);

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <functional>
-#include <optional>
 #include <string_view>
 
 namespace halfopen::sim {
@@ -27,8 +26,7 @@ class ReaderPatience {
   bool is_spent();
 
   std::function<bool()> is_over_;
-  std::optional<std::chrono::steady_clock::time_point> over_since_;
-  std::chrono::steady_clock::time_point progress_;
+  std::chrono::milliseconds waited_{0};  // since it is over and since the reader took something last
 };
 
 // Whether all of it went out; otherwise errno says why not, ETIMEDOUT that the patience was spent. With the
