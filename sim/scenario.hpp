@@ -272,6 +272,7 @@ struct Expectation {
 struct Scenario {
   std::string name, question;
   std::uint64_t seed = 1;
+  bool drawn_from_seed = false;  // something here was: with another seed it is to be read again
   Nanos duration = 0;
   Nanos sample = 1000 * NANOS_PER_MS;
   Clock clock;

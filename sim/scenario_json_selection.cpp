@@ -82,6 +82,7 @@ std::optional<Selection> read_selection(Fields& fault, Reading& reading) {
   } else if (value->is_object()) {
     Fields fields(*value, fault.at("selection"), reading.findings, "selection");
     selection.drawn = read_drawn(fields, reading);
+    reading.scenario.drawn_from_seed = true;
     fields.finish();
   } else {
     fault.wrong("selection", "a list of endpoints, {\"percent\": 20} or {\"count\": 1}");

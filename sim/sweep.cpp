@@ -111,9 +111,10 @@ const std::string& Sweep::value(const SweepRun& run, std::size_t param) const {
   return values[rest % values.size()];
 }
 
-Sweep::Read Sweep::read(std::uint64_t point) const {
+Sweep::Read Sweep::read(std::uint64_t point, std::optional<std::uint64_t> seed) const {
   const SweepRun run = this->run(point * plan_.replicates + 1);
   LoadOptions options = plan_.load;
+  if (seed) options.seed = seed;
   for (std::size_t n = 0; n < plan_.params.size(); ++n) {
     options.sets.emplace_back(plan_.params[n].pointer, value(run, n));
   }
@@ -190,7 +191,13 @@ class Sweep::Runner {
       number_ = out.run.point;
       scenario_ = point_->scenario;
     }
-    scenario_.seed = out.seed = point_->seed(out.run);
+    out.seed = point_->seed(out.run);
+    if (point_->scenario.drawn_from_seed) {
+      Read drawn = sweep_.read(number_, out.seed);
+      if (!drawn.point) throw SweepChanged(drawn.mistakes.front().text());
+      scenario_ = drawn.point->scenario;
+    }
+    scenario_.seed = out.seed;
     scenario_.digest = out.digest = point_->digest(out.seed);
     const Timeline timeline = simulate(scenario_);
     const std::vector<Judgement> judgements = judge(scenario_, timeline);

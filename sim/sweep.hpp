@@ -111,7 +111,8 @@ class Sweep {
   class Runner;
   using PointPtr = std::shared_ptr<const Point>;
 
-  Read read(std::uint64_t point) const;
+  // With the seed of its first replicate, or another one.
+  Read read(std::uint64_t point, std::optional<std::uint64_t> seed = std::nullopt) const;
   PointPtr find(std::uint64_t point) const;  // kept or read; throws SweepChanged
 
   SweepPlan plan_;

@@ -357,9 +357,11 @@ def test_a_sweep_that_was_ended_goes_on_where_it_was(binary, sweep, halfopen, wr
     if stop != signal.SIGKILL:
         assert left.endswith(b"\n")
         assert said == f"halfopen: interrupted after {done} of 2000 runs; the same command goes on from there\n"
-    target.write_bytes(left + b"%d,%d,4" % (done + 1, done + 1) if left.endswith(b"\n") else left)
+    # A row that was torn: the seed, 40 + done, without its last digit.
+    target.write_bytes(left + b"%d,%d,%d" % (done + 1, done + 1, (40 + done) // 10) if left.endswith(b"\n") else left)
     running, _ = begin(binary, tmp_path, *words)
     while target.read_bytes().count(b"\n") < done + 4:
+        assert running.poll() is None, running.communicate()[1].decode()
         time.sleep(0.01)
     running.send_signal(signal.SIGINT)
     running.communicate(timeout=60)

@@ -133,6 +133,27 @@ TEST_CASE("sweep: a run is the one that the scenario makes with its values and i
   }
 }
 
+TEST_CASE("sweep: each replicate draws its own endpoints, as its run alone does") {
+  // One of two endpoints fails; which one it is comes of the seed.
+  const std::string text = testing::scenario(
+      R"("endpoints": { "*": { "faults": [ { "error": { "ratio": 1 }, "selection": { "count": 1 } } ] } },
+         "traffic": [ { "upstream": "api", "arrivals": "uniform", "rate_rps": 20 } ])");
+  const SweepParam health{"/upstreams/0/health", {R"({"consecutive_failures":2})"}};
+  Sweep sweep(plan({health}, 8, text));
+  std::set<std::uint64_t> seen;
+  for (const SweepRecord& record : records(sweep, sweep.all(), 2)) {
+    LoadOptions options;
+    options.seed = record.seed;
+    options.sets = {{health.pointer, health.values[0]}};
+    const Loaded alone = load_scenario_text(text, "t.json", options);
+    REQUIRE(alone.scenario);
+    CHECK(record.digest == alone.scenario->digest);
+    CHECK(record.fingerprint == fingerprint(simulate(*alone.scenario)));
+    seen.insert(record.fingerprint);
+  }
+  CHECK(seen.size() == 2);
+}
+
 TEST_CASE("sweep: records come in the order of runs and are the same for any number of threads") {
   Sweep sweep(plan({RATES, EJECTS}, 20));
   const std::vector<SweepRecord> one = records(sweep, sweep.all(), 1);
