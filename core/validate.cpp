@@ -66,22 +66,6 @@ bool looks_like_ipv6(std::string_view address) {
   return plain.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
 }
 
-// The sentence, or empty.
-std::string wrong_with_address(const std::string& address) {
-  const std::string is = "address is \"" + address + "\": ";
-  if (address.empty()) return is + "it must not be empty: write a host name or an IP address";
-  if (has_blank_or_control(address)) return is + "it must not hold blanks or control characters";
-  if (address.front() == '.')
-    return is + "it must not begin with a dot, which to a certificate's check means any name below";
-  if (address.find('/') != std::string::npos) return is + "it must be a host alone, without scheme or path";
-  if (address.find_first_of("[]") != std::string::npos)
-    return is + "brackets belong into names of endpoints only: write it without";
-  if (address.find(':') != std::string::npos && !looks_like_ipv6(address)) {
-    return is + "only an IPv6 address may hold colons: write the port as `port`";
-  }
-  return {};
-}
-
 void check_endpoints(const UpstreamConfig& upstream, const std::string& at, Checker& to) {
   if (upstream.endpoints.empty())
     to.add(at + "/endpoints", "endpoints is an empty list: an upstream must have at least one endpoint");
@@ -131,10 +115,9 @@ void check_active(const UpstreamConfig& upstream, const std::string& at, Checker
            interval + ": it must be at least jitter_ms, which is " + std::to_string(active.jitter_ms),
            here + "/jitter_ms");
   }
-  if (active.kind == ProbeKind::http &&
-      (active.path.empty() || active.path[0] != '/' || has_blank_or_control(active.path))) {
-    to.add(here + "/path",
-           "path is \"" + active.path + "\": it must begin with / and hold no blanks, as in /healthz");
+  if (active.kind == ProbeKind::http) {
+    if (std::string wrong = wrong_with_path(active.path); !wrong.empty())
+      to.add(here + "/path", std::move(wrong));
   }
 }
 
@@ -161,6 +144,26 @@ void check_upstream(const UpstreamConfig& upstream, const std::string& at, Check
 }
 
 }  // namespace
+
+std::string wrong_with_address(const std::string& address) {
+  const std::string is = "address is \"" + address + "\": ";
+  if (address.empty()) return is + "it must not be empty: write a host name or an IP address";
+  if (has_blank_or_control(address)) return is + "it must not hold blanks or control characters";
+  if (address.front() == '.')
+    return is + "it must not begin with a dot, which to a certificate's check means any name below";
+  if (address.find('/') != std::string::npos) return is + "it must be a host alone, without scheme or path";
+  if (address.find_first_of("[]") != std::string::npos)
+    return is + "brackets belong into names of endpoints only: write it without";
+  if (address.find(':') != std::string::npos && !looks_like_ipv6(address)) {
+    return is + "only an IPv6 address may hold colons: write the port as `port`";
+  }
+  return {};
+}
+
+std::string wrong_with_path(const std::string& path) {
+  if (!path.empty() && path[0] == '/' && !has_blank_or_control(path)) return {};
+  return "path is \"" + path + "\": it must begin with / and hold no blanks, as in /healthz";
+}
 
 std::vector<Problem> validate(const std::vector<UpstreamConfig>& upstreams) {
   std::vector<Problem> problems;

@@ -22,6 +22,11 @@ struct Problem {
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
+// What is wrong with the address of an endpoint, or with the path that an http probe asks for, as a sentence;
+// empty where nothing is. A prober asks them too: its caller may have validated nothing.
+std::string wrong_with_address(const std::string& address);
+std::string wrong_with_path(const std::string& path);
+
 // Every problem at once, in the order of upstreams and their fields. Empty: good.
 std::vector<Problem> validate(const std::vector<UpstreamConfig>& upstreams);
 

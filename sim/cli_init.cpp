@@ -100,7 +100,7 @@ struct InitOptions {
 };
 
 int command_init(const InitOptions& options) {
-  if (options.file.empty() || options.file == "-") return write_stdout(STARTER);
+  if (names_stdout(options.file)) return write_stdout(STARTER);
   std::error_code error;
   if (!options.force && std::filesystem::exists(options.file, error)) {
     say("halfopen: " + options.file + " exists; name another file, or replace it with --force");

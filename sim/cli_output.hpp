@@ -27,6 +27,9 @@ int write_stdout(std::string_view text);
 // Whether a write has met that, for commands that would otherwise work on without an end in sight.
 bool stdout_reader_left();
 
+// Whether the name that a command was given for its output, empty where none was, is standard output.
+inline bool names_stdout(std::string_view output) { return output.empty() || output == "-"; }
+
 // One line at the end of standard error, for a terminal: shown in place of the one before it, and taken away
 // before anything else is written and by an interrupt. From any thread. `line` must fit the terminal.
 void show_status_line(std::string_view line);

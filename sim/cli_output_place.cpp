@@ -80,7 +80,7 @@ std::optional<std::string> why_not_writable(const std::string& path) {
 
 std::optional<std::string> output_problem(std::string_view option, const std::string& output,
                                           const std::vector<std::string>& inputs) {
-  if (output.empty() || output == "-") return std::nullopt;
+  if (names_stdout(output)) return std::nullopt;
   if (is_special(output)) return why_not_writable(output);
   std::error_code error;
   const fs::path target = fs::weakly_canonical(output, error);

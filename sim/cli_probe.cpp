@@ -40,8 +40,6 @@ struct ProbeOptions {
   std::string output;  // empty or "-": standard output
 };
 
-bool to_stdout(const ProbeOptions& options) { return options.output.empty() || options.output == "-"; }
-
 // Where a series goes line by line: out at once, or into a file that appears when all is over.
 class ProbeLog {
  public:
@@ -62,7 +60,7 @@ class ProbeLog {
     } else {
       put(table_.line(n, report));
     }
-    if (!to_stdout(options_) && status_line_width() > 30) {
+    if (!names_stdout(options_.output) && status_line_width() > 30) {
       show_status_line(fmt::format("{} of {} probes", n, options_.count));
     }
   }
@@ -73,13 +71,13 @@ class ProbeLog {
   int finish() {
     if (!options_.jsonl && options_.count > 1) put(table_.summary());
     clear_status_line();
-    if (!to_stdout(options_)) status_ = std::max(status_, write_file(options_.output, text_));
+    if (!names_stdout(options_.output)) status_ = std::max(status_, write_file(options_.output, text_));
     return status_;
   }
 
  private:
   void put(const std::string& text) {
-    if (to_stdout(options_)) {
+    if (names_stdout(options_.output)) {
       if (status_ == EXIT_HELD) status_ = write_stdout(text);  // what can't be written is told once
     } else {
       text_ += text;

@@ -12,7 +12,7 @@ namespace {
 
 void append_text(ObjectWriter& object, std::string_view name, const std::string& text) {
   if (text.empty()) {
-    object.key(name) += "null";
+    object.null(name);
   } else {
     object.text(name, text);
   }
@@ -20,7 +20,7 @@ void append_text(ObjectWriter& object, std::string_view name, const std::string&
 
 void append_time(ObjectWriter& object, std::string_view name, std::optional<ProbeTime> time) {
   if (!time) {
-    object.key(name) += "null";
+    object.null(name);
     return;
   }
   const auto micros = std::chrono::round<std::chrono::microseconds>(std::max(*time, ProbeTime{0}));
@@ -31,12 +31,12 @@ void append_time(ObjectWriter& object, std::string_view name, std::optional<Prob
 
 void append_probe(ObjectWriter& object, const ProbeReport& report) {
   object.text("end", to_string(report.end));
-  object.key("ok") += report.ok() ? "true" : "false";
+  object.flag("ok", report.ok());
   // 000 has the shape of a status as well.
   if (report.status != 0 || report.end == ProbeEnd::status) {
     object.uint("status", report.status);
   } else {
-    object.key("status") += "null";
+    object.null("status");
   }
   append_text(object, "detail", report.detail);
   append_text(object, "peer", report.peer);

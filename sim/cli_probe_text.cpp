@@ -91,15 +91,15 @@ std::string plain_sentence(const ProbeTarget& target, const ProbeReport& report)
 }  // namespace
 
 std::string host_and_port(const ProbeTarget& target) {
-  const bool brackets = target.address.find(':') != std::string::npos;
-  return fmt::format("{}:{}", brackets ? '[' + target.address + ']' : target.address, target.port);
+  return EndpointConfig{target.address, target.port}.name();
 }
 
 std::string probe_sentence(const ProbeTarget& target, const ProbeReport& report) {
-  const std::string sentence = plain_sentence(target, report);
-  // "Connection refused" says nothing more.
-  return report.detail.empty() || report.end == ProbeEnd::refused ? sentence
-                                                                  : sentence + " (" + report.detail + ")";
+  return plain_sentence(target, report) + detail_text(report);
+}
+
+std::string detail_text(const ProbeReport& report) {
+  return report.detail.empty() || report.end == ProbeEnd::refused ? "" : " (" + report.detail + ")";
 }
 
 std::string verdict_text(const ProbeReport& report) {

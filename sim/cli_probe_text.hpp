@@ -16,6 +16,10 @@ std::string host_and_port(const ProbeTarget& target);
 // Why the verdict is what it is, without a full stop: "nobody listens on 127.0.0.1:9".
 std::string probe_sentence(const ProbeTarget& target, const ProbeReport& report);
 
+// What the engine adds, in brackets after a blank; nothing for a refusal, whose "Connection refused" is the
+// same word again.
+std::string detail_text(const ProbeReport& report);
+
 // "ok 200", "status 503", "connect_timeout".
 std::string verdict_text(const ProbeReport& report);
 

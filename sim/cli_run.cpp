@@ -42,12 +42,10 @@ Format format_of(const std::string& name) {
   return name == "jsonl" ? Format::jsonl : Format::text;
 }
 
-bool to_stdout(const RunOptions& options) { return options.output.empty() || options.output == "-"; }
-
 TextStyle style_of(const RunOptions& options) {
   TextStyle style;
   style.ascii = options.ascii;
-  style.colour = to_stdout(options) && stdout_wants_colour();
+  style.colour = names_stdout(options.output) && stdout_wants_colour();
   if (options.all) style.max_events = style.max_lanes = std::numeric_limits<std::size_t>::max();
   return style;
 }
@@ -98,11 +96,11 @@ int command_run(const RunOptions& options) {
       Progress::Run run(progress, scenario.duration);
       out += account(scenario, options.files[i], options, {nullptr, run.reached()});
     }
-    if (!to_stdout(options)) continue;
+    if (!names_stdout(options.output)) continue;
     if (const int status = write_stdout(out); status != EXIT_HELD) return status;
     out.clear();
   }
-  return to_stdout(options) ? EXIT_HELD : write_file(options.output, out);
+  return names_stdout(options.output) ? EXIT_HELD : write_file(options.output, out);
 }
 
 struct RunWords {

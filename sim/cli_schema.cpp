@@ -23,8 +23,7 @@ std::string text_of(const std::string& of) {
 
 int command_schema(const SchemaOptions& options) {
   const std::string text = text_of(options.of);
-  const bool to_stdout = options.output.empty() || options.output == "-";
-  return to_stdout ? write_stdout(text) : write_file(options.output, text);
+  return names_stdout(options.output) ? write_stdout(text) : write_file(options.output, text);
 }
 
 }  // namespace

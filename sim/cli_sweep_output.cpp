@@ -50,7 +50,7 @@ RowSink::~RowSink() {
 }
 
 bool RowSink::open(const std::string& path) {
-  if (path.empty() || path == "-") {
+  if (names_stdout(path)) {
     fd_ = STDOUT_FILENO;
     return true;
   }

@@ -77,10 +77,8 @@ bool tell(const Sweep& sweep, const std::vector<SweepMistake>& mistakes) {
 // Between two lines, so that none is cut. The runs that are going on are lost.
 [[noreturn]] void leave(int status) { ::_exit(status); }
 
-bool to_stdout(const SweepOptions& options) { return options.output.empty() || options.output == "-"; }
-
 std::optional<std::string> output_problem(const SweepOptions& options) {
-  if (to_stdout(options)) return std::nullopt;
+  if (names_stdout(options.output)) return std::nullopt;
   std::error_code error;
   if (std::filesystem::equivalent(options.plan.file, options.output, error)) {
     return fmt::format("-o {} would overwrite the scenario; name another file", options.output);
@@ -117,7 +115,7 @@ int list_runs(Sweep& sweep, const SweepRuns& runs, RowFormat format) {
 int run_all(Sweep& sweep, const SweepRuns& runs, std::uint64_t before, const SweepOptions& options,
             RowSink& sink) {
   // Rows on the same terminal are progress enough.
-  SweepProgress progress(!to_stdout(options) || ::isatty(STDOUT_FILENO) == 0);
+  SweepProgress progress(!names_stdout(options.output) || ::isatty(STDOUT_FILENO) == 0);
   const std::uint64_t total = runs.count;
   std::uint64_t done = 0;
   std::string lines = before == 0 ? sweep_header(sweep.plan(), options.format) : "";
@@ -173,7 +171,8 @@ int run_into(Sweep& sweep, const SweepRuns& runs, const SweepOptions& options) {
 
 int command_sweep(SweepOptions& options) {
   if (const auto problem = sweep_problem(options.plan)) return refuse("sweep: " + *problem);
-  if (options.list && !to_stdout(options)) return refuse("sweep: --list writes to standard output alone");
+  if (options.list && !names_stdout(options.output))
+    return refuse("sweep: --list writes to standard output alone");
   if (const auto problem = output_problem(options)) return refuse(*problem);
   if (const auto mistake = read_scenario_text(options.plan.file, options.plan.text)) {
     say(mistake->text());

@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::string_view WATCH_FORMAT = "halfopen.watch/1";
 
-void append_flag(ObjectWriter& object, std::string_view name, bool value) {
-  object.key(name) += value ? "true" : "false";
-}
-
 template <class List, class Append>
 void append_list(std::string& out, const List& list, Append&& append) {
   out += '[';
@@ -81,15 +77,15 @@ void append_endpoint(std::string& out, const WatchEnd::Endpoint& endpoint, Nanos
   object.uint("probes", tally.probes);
   object.uint("failed", tally.failed);
   object.uint("no_verdict", tally.no_verdict);
-  append_flag(object, "watched", tally.watched);
-  append_flag(object, "gave_up", tally.gave_up);
+  object.flag("watched", tally.watched);
+  object.flag("gave_up", tally.gave_up);
   object.uint("ejections", tally.ejections);
   object.uint("recoveries", tally.recoveries);
   object.ms("out_ms", tally.out_until(now) / 1000 * 1000);
   if (endpoint.state) {
     object.text("state", to_string(*endpoint.state));
   } else {
-    object.key("state") += "null";
+    object.null("state");
   }
   object.close();
 }
@@ -112,7 +108,7 @@ class JsonLines final : public WatchWriter {
         append_names(object, note.subject);
         object.text("what", note.what);
         object.uint("in_a_row", note.in_a_row);
-        append_flag(object, "gave_up", note.gave_up());
+        object.flag("gave_up", note.gave_up());
       });
     }
     std::string out;

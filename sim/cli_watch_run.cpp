@@ -50,7 +50,7 @@ std::vector<std::string> ca_problems(const std::string& file, const std::vector<
     const std::string& ca = upstream.trusted_ca_file;
     if (!upstream.active_health || upstream.endpoints.empty() || ca.empty()) continue;
     const ProbeTarget target = ProbeTarget::of(upstream, upstream.endpoints.front());
-    if (!target.tls || target.kind == ProbeKind::tcp) continue;
+    if (!target.speaks_tls()) continue;
     if (const auto problem = why_not_readable(ca)) {
       out.push_back(fmt::format("{}: upstream {}: trusted_ca_file {} can't be read: {}", file,
                                 printable(upstream.name), printable(ca), *problem));

@@ -37,10 +37,7 @@ std::string name_text(const std::string& upstream, const std::string& endpoint) 
 
 // "refused", "status 503", "tls (certificate has expired)".
 std::string verdict_words(const ProbeReport& report) {
-  std::string out = verdict_text(report);
-  // What the system says of a refusal is the same word again.
-  if (!report.detail.empty() && report.end != ProbeEnd::refused) out += " (" + printable(report.detail) + ")";
-  return out;
+  return verdict_text(report) + printable(detail_text(report));
 }
 
 std::string length_in_ms(Nanos length) { return length_text(length / NANOS_PER_MS * NANOS_PER_MS); }

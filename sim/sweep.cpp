@@ -129,11 +129,15 @@ Sweep::Read Sweep::read(std::uint64_t point, std::optional<std::uint64_t> seed) 
   return out;
 }
 
+Sweep::PointPtr Sweep::again(std::uint64_t point, std::optional<std::uint64_t> seed) const {
+  Read made = read(point, seed);
+  if (made.point) return made.point;
+  throw SweepChanged(made.mistakes.empty() ? plan_.file : made.mistakes.front().text());
+}
+
 Sweep::PointPtr Sweep::find(std::uint64_t point) const {
-  if (const auto kept = kept_.find(point); kept != kept_.end()) return kept->second;
-  Read again = read(point);
-  if (again.point) return again.point;
-  throw SweepChanged(again.mistakes.empty() ? plan_.file : again.mistakes.front().text());
+  const auto kept = kept_.find(point);
+  return kept != kept_.end() ? kept->second : again(point);
 }
 
 std::vector<SweepMistake> Sweep::prepare(const SweepRuns& runs, const SweepWork& work) {
@@ -192,11 +196,7 @@ class Sweep::Runner {
       scenario_ = point_->scenario;
     }
     out.seed = point_->seed(out.run);
-    if (point_->scenario.drawn_from_seed) {
-      Read drawn = sweep_.read(number_, out.seed);
-      if (!drawn.point) throw SweepChanged(drawn.mistakes.front().text());
-      scenario_ = drawn.point->scenario;
-    }
+    if (point_->scenario.drawn_from_seed) scenario_ = sweep_.again(number_, out.seed)->scenario;
     scenario_.seed = out.seed;
     scenario_.digest = out.digest = point_->digest(out.seed);
     const Timeline timeline = simulate(scenario_);

@@ -113,7 +113,9 @@ class Sweep {
 
   // With the seed of its first replicate, or another one.
   Read read(std::uint64_t point, std::optional<std::uint64_t> seed = std::nullopt) const;
-  PointPtr find(std::uint64_t point) const;  // kept or read; throws SweepChanged
+  // Read again, or kept from before. Throw SweepChanged.
+  PointPtr again(std::uint64_t point, std::optional<std::uint64_t> seed = std::nullopt) const;
+  PointPtr find(std::uint64_t point) const;
 
   SweepPlan plan_;
   std::uint64_t size_ = 0;

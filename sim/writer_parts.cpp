@@ -78,6 +78,8 @@ void ObjectWriter::text(std::string_view name, std::string_view value) {
 void ObjectWriter::uint(std::string_view name, std::uint64_t value) { append_uint(key(name), value); }
 void ObjectWriter::ms(std::string_view name, Nanos value) { append_ms(key(name), value); }
 void ObjectWriter::number(std::string_view name, double value) { append_double(key(name), value); }
+void ObjectWriter::flag(std::string_view name, bool value) { key(name) += value ? "true" : "false"; }
+void ObjectWriter::null(std::string_view name) { key(name) += "null"; }
 
 void ObjectWriter::close() {
   if (!first_ && separator_.size() > 1) out_ += separator_.substr(1);
@@ -140,7 +142,7 @@ void append_summary(ObjectWriter& object, const Timeline& timeline) {
 }
 
 void append_judgement(ObjectWriter& object, const Judgement& judgement) {
-  object.key("held") += judgement.held ? "true" : "false";
+  object.flag("held", judgement.held);
   const std::string& written = judgement.expectation->text;
   object.key("expect") += written.empty() ? "null" : written;
   object.text("expected", judgement.expected);

@@ -28,6 +28,8 @@ class ObjectWriter {
   void uint(std::string_view name, std::uint64_t value);
   void ms(std::string_view name, Nanos value);
   void number(std::string_view name, double value);
+  void flag(std::string_view name, bool value);
+  void null(std::string_view name);
   void close();
 
  private:

@@ -18,10 +18,6 @@ std::string id_of(const RequestName& name) {
   return fmt::format("{}.{}.{}", name.entry, name.index, name.tryn);
 }
 
-void add_bool(ObjectWriter& object, std::string_view name, bool value) {
-  object.key(name) += value ? "true" : "false";
-}
-
 // ---- requests ---------------------------------------------------------------------------------------------
 
 // Both ends of an asynchronous slice name its category and id, and viewers nest by these alone.
@@ -40,8 +36,8 @@ void append_attempt(TraceEvents& events, const Timeline& timeline, const TracePl
   ObjectWriter args(begin.key("args"));
   args.text("endpoint", timeline.lanes[attempt.lane].endpoint);
   args.uint("retry", number);
-  add_bool(args, "fail_open", attempt.fail_open);
-  add_bool(args, "trial", attempt.trial);
+  args.flag("fail_open", attempt.fail_open);
+  args.flag("trial", attempt.trial);
   args.close();
   begin.close();
 

@@ -82,7 +82,7 @@ class ActiveProbes::Loops::Loop : public std::enable_shared_from_this<Loop> {
         trouble_(std::move(trouble)),
         tracker_(std::move(tracker)),
         rule_(*upstream.active_health, *upstream.health, tracker_->snapshot().ejections),
-        jitter_key_{all.seed, fnv_of(subject_)},
+        jitter_key_{all.seed, stable_hash("probe-jitter:" + subject_.upstream + "/" + subject_.endpoint)},
         sleep_(*all.context) {}
 
   void begin() {
@@ -100,10 +100,6 @@ class ActiveProbes::Loops::Loop : public std::enable_shared_from_this<Loop> {
   }
 
  private:
-  static std::uint64_t fnv_of(const EventSubject& subject) {
-    return stable_hash("probe-jitter:" + subject.upstream + "/" + subject.endpoint);
-  }
-
   void sleep() {
     const double u = unit(philox_word0(draws_++, 0, 0, 0, jitter_key_[0], jitter_key_[1]));
     wake_after(rule_.sleep_ms(u));
@@ -229,9 +225,9 @@ std::vector<std::shared_ptr<ActiveProbes::Loops::Loop>> ActiveProbes::Loops::mad
     const auto view = upstream->view();
     const UpstreamConfig& config = *view.config;
     if (!config.active_health || !config.health) continue;
-    const bool secure = config.active_health->kind == ProbeKind::http && config.protocol != Protocol::http1;
-    const Trust trusted = secure ? trust(config.trusted_ca_file) : Trust{};
     for (std::size_t place = 0; place < view.endpoints.size(); ++place) {
+      const bool secure = ProbeTarget::of(config, config.endpoints[place]).speaks_tls();
+      const Trust trusted = secure ? trust(config.trusted_ca_file) : Trust{};
       loops.push_back(std::make_shared<Loop>(*this, config, place, view.endpoints[place].tracker, trusted.tls,
                                              trusted.trouble));
     }

@@ -80,6 +80,8 @@ struct ProbeTarget {
   bool tls = false;             // kind http alone: towards https and http2 upstreams
   std::string trusted_ca_file;  // PEM; empty: the trust roots of the system
 
+  bool speaks_tls() const noexcept { return tls && kind == ProbeKind::http; }
+
   // The target of an endpoint that an upstream with active_health lists.
   static ProbeTarget of(const UpstreamConfig& upstream, const EndpointConfig& endpoint);
 };

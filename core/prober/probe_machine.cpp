@@ -8,14 +8,6 @@
 namespace halfopen {
 namespace {
 
-std::string bracketed(const std::string& address) {
-  return address.find(':') == std::string::npos ? address : '[' + address + ']';
-}
-
-std::string named(const asio::ip::tcp::endpoint& address) {
-  return bracketed(address.address().to_string()) + ':' + std::to_string(address.port());
-}
-
 ProbeEnd end_of_connect(const std::error_code& error) {
   if (is_local_trouble(error)) return ProbeEnd::not_made;
   if (is_errno(error, std::errc::connection_refused)) return ProbeEnd::refused;
@@ -57,9 +49,9 @@ Probe::Probe(const ProbeRoom& room, const ProbeTarget& target, TlsContext tls, D
       deadline_(*room.context),
       socket_(*room.context) {
   if (target.kind == ProbeKind::tcp) return;
-  request_ = "GET " + target.path +
-             " HTTP/1.1\r\nHost: " + bracketed(target.address.substr(0, target.address.find('%'))) + ':' +
-             std::to_string(target.port) + "\r\nConnection: close\r\n\r\n";
+  const std::string plain = target.address.substr(0, target.address.find('%'));  // a zone is this side's
+  request_ = "GET " + target.path + " HTTP/1.1\r\nHost: " + EndpointConfig{plain, target.port}.name() +
+             "\r\nConnection: close\r\n\r\n";
 }
 
 void Probe::start() {
@@ -121,10 +113,10 @@ void Probe::connected(const std::error_code& error, Tcp::socket socket) {
   report_.connect = phase_ended(Phase::response);
   std::error_code gone;
   const Tcp::endpoint peer = socket.remote_endpoint(gone);
-  if (!gone) report_.peer = named(peer);
+  if (!gone) report_.peer = EndpointConfig{peer.address().to_string(), peer.port()}.name();
   socket_ = std::move(socket);
   if (target_.kind == ProbeKind::tcp) return finish(ProbeEnd::ok);
-  if (target_.tls) return shake_hands();
+  if (target_.speaks_tls()) return shake_hands();
   ask(socket_);
 }
 

@@ -11,7 +11,7 @@ ProbeReport probe_on_a_loop_of_its_own(const ProbeTarget& target, const Resolve&
                                        std::stop_token stop) {
   ProbeReport report;
   TlsContext tls;
-  if (target.tls && target.kind == ProbeKind::http) tls = make_tls(target.trusted_ca_file);
+  if (target.speaks_tls()) tls = make_tls(target.trusted_ca_file);
   const auto context = std::make_shared<asio::io_context>(1);
   LookUps look_ups(resolve);
   const auto probe = std::make_shared<Probe>(ProbeRoom{context, &look_ups}, target, std::move(tls),

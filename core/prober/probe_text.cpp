@@ -1,28 +1,14 @@
-#include <algorithm>
-
 #include "core/prober/probe_machine.hpp"
+#include "core/validate.hpp"
 
 namespace halfopen {
-namespace {
-
-bool has_blank_or_control(const std::string& text) {
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7f'; });
-}
-
-}  // namespace
-
 std::string wrong_with(const ProbeTarget& target) {
   constexpr std::uint64_t LONGEST_MS = 1'000'000'000'000;
-  if (target.address.empty() || target.address[0] == '.' || has_blank_or_control(target.address))
-    return "the address must be a host name or an IP address";
+  if (std::string wrong = wrong_with_address(target.address); !wrong.empty()) return wrong;
   if (target.port == 0) return "the port must be 1 … 65535";
   if (target.timeout_ms == 0 || target.timeout_ms > LONGEST_MS || target.happy_eyeballs_ms > LONGEST_MS)
     return "timeout_ms must be 1 … 10^12, happy_eyeballs_ms 0 … 10^12";
-  const bool asks = target.kind == ProbeKind::http;
-  if (asks && (target.path.empty() || target.path[0] != '/' || has_blank_or_control(target.path)))
-    return "the path must begin with / and hold no blanks or control characters";
-  return {};
+  return target.kind == ProbeKind::http ? wrong_with_path(target.path) : "";
 }
 
 const char* to_string(ProbeEnd end) noexcept {

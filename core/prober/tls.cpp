@@ -35,14 +35,13 @@ TlsContext make_tls(const std::string& trusted_ca_file) {
   if (trusted_ca_file.empty()) {
     if (SSL_CTX_set_default_verify_paths(native) != 1)
       throw std::runtime_error("the system's trust roots could not be read: " + why("unknown reason"));
-  } else if (SSL_CTX_load_verify_file(native, trusted_ca_file.c_str()) != 1) {
+    return context;
+  }
+  if (SSL_CTX_load_verify_file(native, trusted_ca_file.c_str()) != 1)
     throw std::runtime_error(trusted_ca_file +
                              " could not be read as PEM certificates: " + why("it holds none"));
-  }
-  if (!trusted_ca_file.empty()) {
-    // Each certificate of the file is trusted by itself, an intermediate one or an endpoint's own included.
-    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(native), X509_V_FLAG_PARTIAL_CHAIN);
-  }
+  // Each certificate of the file is trusted by itself, an intermediate one or an endpoint's own included.
+  X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(native), X509_V_FLAG_PARTIAL_CHAIN);
   return context;
 }
 

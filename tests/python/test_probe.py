@@ -371,10 +371,8 @@ def test_an_ignored_interrupt_stays_ignored(binary, serve):
     assert "3 probes: 3 ok" in out
 
 
-def test_two_interrupts_are_one_and_the_third_leaves_at_once(binary, serve):
-    # Nobody reads, so that the command hangs in its write; timeout(1) sends each signal twice.
-    server = serve(answer(OK))
-    running = start(binary, at(server), "--count", 100_000, "--interval-ms", 1, "--format", "jsonl")
+def until_stuck(server):
+    """Waits for a series whose output nobody reads to hang in its write: no more probes come."""
     seen = [-1]
 
     def full():
@@ -382,6 +380,13 @@ def test_two_interrupts_are_one_and_the_third_leaves_at_once(binary, serve):
         time.sleep(0.5)
         return seen[-2] == seen[-1] > 50
     eventually(full)
+
+
+def test_two_interrupts_are_one_and_the_third_leaves_at_once(binary, serve):
+    # Nobody reads, so that the command hangs in its write; timeout(1) sends each signal twice.
+    server = serve(answer(OK))
+    running = start(binary, at(server), "--count", 100_000, "--interval-ms", 1, "--format", "jsonl")
+    until_stuck(server)
     for _ in range(2):
         running.send_signal(signal.SIGINT)
         time.sleep(0.1)
@@ -394,13 +399,7 @@ def test_two_interrupts_are_one_and_the_third_leaves_at_once(binary, serve):
 def test_a_reader_that_never_reads_is_not_waited_for_without_bound(binary, serve):
     server = serve(answer(OK))
     running = start(binary, at(server), "--count", 100_000, "--interval-ms", 1, "--format", "jsonl")
-    seen = [-1]
-
-    def full():
-        seen.append(server.accepted)
-        time.sleep(0.5)
-        return seen[-2] == seen[-1] > 50
-    eventually(full)
+    until_stuck(server)
     running.send_signal(signal.SIGINT)
     assert running.wait(30) == 130
     assert running.communicate()[1] == "halfopen: standard output is not read: what was left to tell is lost\n"
