@@ -1,11 +1,16 @@
 """What all end-to-end tests share: the binary under test."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+
+# Whoever starts the tests in the background of a script has SIGINT ignored, and every program started here would inherit
+# that; many tests interrupt one.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
