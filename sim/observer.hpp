@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <optional>
 
 #include "core/breaker.hpp"
@@ -51,6 +53,15 @@ class RunObserver {
 struct RunHooks {
   RunObserver* observer = nullptr;
   std::atomic<Nanos>* reached = nullptr;  // virtual time, told at every bin: for a progress bar
+  // Asked every few thousand things that happen, which is within some milliseconds; false ends the run, and
+  // simulate throws RunStopped. It may throw itself.
+  std::function<bool()> pause{};
+};
+
+// A run that its caller did not let go on. There is no timeline of half a run.
+class RunStopped : public std::exception {
+ public:
+  const char* what() const noexcept override { return "the run was stopped before its end"; }
 };
 
 }  // namespace halfopen::sim

@@ -8,11 +8,14 @@
 namespace halfopen::sim {
 namespace {
 
+// A power of two, so that whoever has no pause pays for one bit test a step; some milliseconds' worth.
+constexpr std::uint64_t STEPS_A_PAUSE = 8192;
+
 class Simulation {
  public:
   Simulation(const Scenario& scenario, const RunHooks& hooks)
       : scenario_(scenario),
-        reached_(hooks.reached),
+        hooks_(hooks),
         world_(scenario, hooks.observer),
         pipeline_(prepared(world_)),
         probes_(world_) {
@@ -27,7 +30,8 @@ class Simulation {
     world_.configure(scenario_.upstreams);
     probes_.respawn();
     schedule_the_known();
-    for (;;) {
+    for (std::uint64_t step = 1;; ++step) {
+      if (step % STEPS_A_PAUSE == 0 && hooks_.pause && !hooks_.pause()) throw RunStopped();
       const Nanos arrival = pipeline_.next_arrival();
       if (!world_.queue.empty() && comes_before(arrival)) {
         if (world_.queue.next_time() >= scenario_.duration) break;
@@ -117,7 +121,7 @@ class Simulation {
       case EventKind::arrival: break;  // arrivals wait in the pipeline
       case EventKind::sample:
         world_.record.sample();
-        if (reached_ != nullptr) reached_->store(event.at, std::memory_order_relaxed);
+        if (hooks_.reached != nullptr) hooks_.reached->store(event.at, std::memory_order_relaxed);
         world_.queue.schedule(event.at + scenario_.sample, EventKind::sample, 0);
         break;
     }
@@ -177,7 +181,7 @@ class Simulation {
   }
 
   const Scenario& scenario_;
-  std::atomic<Nanos>* reached_;
+  const RunHooks& hooks_;
   World world_;
   Pipeline pipeline_;
   Probes probes_;
