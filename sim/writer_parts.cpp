@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "core/hash.hpp"
+#include "sim/because.hpp"
 #include "sim/metrics.hpp"
 #include "sim/number_format.hpp"
 
@@ -11,51 +12,6 @@
 #endif
 
 namespace halfopen::sim {
-
-namespace {
-
-double ratio_of(const Because& because) {
-  if (because.volume == 0) return std::numeric_limits<double>::quiet_NaN();
-  return static_cast<double>(because.failures) / static_cast<double>(because.volume);
-}
-
-void append_judged_counts(ObjectWriter& object, const Because& because) {
-  object.uint("streak", because.streak);
-  object.uint("threshold", because.threshold);
-  object.uint("volume", because.volume);
-  object.uint("failures", because.failures);
-  object.number("ratio", ratio_of(because));
-  object.number("limit", because.limit);
-  object.uint("min_volume", because.min_volume);
-  object.uint("for_ms", because.for_ms);
-}
-
-void append_recovery_counts(ObjectWriter& object, const Because& because, Via via) {
-  object.uint("streak", because.streak);
-  object.uint("volume", because.volume);
-  object.uint("failures", because.failures);
-  if (via != Via::active_probe) return;
-  object.uint("successes", because.successes);
-  object.uint("threshold", because.threshold);
-}
-
-void append_because(std::string& out, const TimelineEvent& event) {
-  ObjectWriter object(out);
-  switch (event.type) {
-    case EventType::endpoint_ejected:
-    case EventType::breaker_opened: append_judged_counts(object, event.because); break;
-    case EventType::endpoint_half_open:
-    case EventType::breaker_half_open: object.uint("slots", event.because.slots); break;
-    case EventType::endpoint_recovered: append_recovery_counts(object, event.because, event.via); break;
-    case EventType::breaker_closed:
-      object.uint("volume", event.because.volume);
-      object.uint("failures", event.because.failures);
-      break;
-  }
-  object.close();
-}
-
-}  // namespace
 
 std::string_view version() noexcept { return HALFOPEN_VERSION; }
 
@@ -93,7 +49,9 @@ void append_event_members(ObjectWriter& object, std::string_view upstream, std::
   if (!endpoint.empty()) object.text("endpoint", endpoint);
   if (event.rule != Rule::none) object.text("rule", to_string(event.rule));
   if (event.via != Via::none) object.text("via", to_string(event.via));
-  append_because(object.key("because"), event);
+  ObjectWriter because(object.key("because"));
+  tell_because(because, event);
+  because.close();
 }
 
 void append_event(std::string& out, const Timeline& timeline, const TimelineEvent& event) {

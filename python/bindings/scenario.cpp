@@ -1,0 +1,114 @@
+#include "python/bindings/scenario.hpp"
+
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <tuple>
+
+#include "python/bindings/bindings.hpp"
+#include "python/bindings/mistakes.hpp"
+#include "sim/number_format.hpp"
+#include "sim/scenario_json_parts.hpp"
+
+namespace halfopen::python {
+
+LoadedScenario LoadedScenario::read_file(const std::string& path, const std::string& name,
+                                         sim::LoadOptions options) {
+  std::string text, wrong;
+  if (!sim::read_file(path, text, wrong)) throw BadFile({{name, 0, 0, "", wrong, false}});
+  return read({std::move(text), path, name, std::move(options)});
+}
+
+LoadedScenario LoadedScenario::read(Origin origin) {
+  sim::Loaded loaded = sim::load_scenario_text(origin.text, origin.file, origin.options);
+  for (sim::Mistake& mistake : loaded.mistakes) {
+    if (mistake.file == origin.file) mistake.file = origin.name;
+  }
+  if (!loaded.scenario) throw BadFile(std::move(loaded.mistakes));
+  LoadedScenario out;
+  out.origin_ = std::move(origin);
+  out.scenario_ = std::make_shared<const sim::Scenario>(*std::move(loaded.scenario));
+  out.effective_ = std::move(loaded.effective_json);
+  out.warnings_ = std::move(loaded.mistakes);
+  return out;
+}
+
+LoadedScenario LoadedScenario::with_sets(const Sets& sets) const {
+  Origin origin = origin_;
+  for (const auto& set : sets) {
+    if (set.first == "/seed") origin.options.seed.reset();  // the later word wins
+    origin.options.sets.push_back(set);
+  }
+  return read(std::move(origin));
+}
+
+LoadedScenario LoadedScenario::with_seed(std::uint64_t seed) const {
+  Origin origin = origin_;
+  origin.options.seed = seed;
+  return read(std::move(origin));
+}
+
+namespace {
+
+using Options = sim::LoadOptions;
+using State = std::tuple<std::string, std::string, std::string, LoadedScenario::Sets,
+                         std::optional<std::uint64_t>, std::optional<std::string>, std::string>;
+
+State state_of(const LoadedScenario& self) {
+  const LoadedScenario::Origin& origin = self.origin();
+  return {origin.text,         origin.file,           origin.name,          origin.options.sets,
+          origin.options.seed, origin.options.gateway, self.effective_json()};
+}
+
+// As it was read, or, where the files that it names are not at hand or have changed, from what they said then.
+LoadedScenario from_state(const State& state) {
+  const auto& [text, file, name, sets, seed, gateway, effective] = state;
+  try {
+    LoadedScenario read = LoadedScenario::read({text, file, name, Options{seed, sets, gateway}});
+    if (read.effective_json() == effective) return read;
+  } catch (const BadFile&) {
+    // what follows is the answer
+  }
+  return LoadedScenario::read({effective, "scenario.json", name, Options{}});
+}
+
+LoadedScenario read_text(std::string text, std::string file, std::string name, LoadedScenario::Sets sets,
+                         std::optional<std::uint64_t> seed, std::optional<std::string> gateway) {
+  return LoadedScenario::read(
+      {std::move(text), std::move(file), std::move(name), Options{seed, std::move(sets), std::move(gateway)}});
+}
+
+LoadedScenario read_file(const std::string& path, const std::string& name, LoadedScenario::Sets sets,
+                         std::optional<std::uint64_t> seed, std::optional<std::string> gateway) {
+  return LoadedScenario::read_file(path, name, Options{seed, std::move(sets), std::move(gateway)});
+}
+
+}  // namespace
+
+void bind_scenario(py::module_& m) {
+  using Self = LoadedScenario;
+  const auto release = py::call_guard<py::gil_scoped_release>();
+  py::class_<Self, std::shared_ptr<Self>>(m, "Scenario", "A scenario that was read without a mistake.")
+      .def_static("read_text", &read_text, py::arg("text"), py::arg("file"), py::arg("name"), py::arg("sets"),
+                  py::arg("seed"), py::arg("gateway"), release)
+      .def_static("read_file", &read_file, py::arg("path"), py::arg("name"), py::arg("sets"), py::arg("seed"),
+                  py::arg("gateway"), release)
+      .def("with_sets", &Self::with_sets, py::arg("sets"), release)
+      .def("with_seed", &Self::with_seed, py::arg("seed"), release)
+      .def_property_readonly("effective_json", &Self::effective_json)
+      .def_property_readonly("text", [](const Self& self) { return self.origin().text; })
+      .def_property_readonly("file", [](const Self& self) { return self.origin().file; })
+      .def_property_readonly("file_name", [](const Self& self) { return self.origin().name; })
+      .def_property_readonly("sets", [](const Self& self) { return self.origin().options.sets; })
+      .def_property_readonly("name", [](const Self& self) { return self.scenario().name; })
+      .def_property_readonly("question", [](const Self& self) { return self.scenario().question; })
+      .def_property_readonly("seed", [](const Self& self) { return self.scenario().seed; })
+      .def_property_readonly("digest", [](const Self& self) { return sim::hex16(self.scenario().digest); })
+      .def_property_readonly(
+          "duration_ms",
+          [](const Self& self) { return static_cast<double>(self.scenario().duration) / 1e6; })
+      .def_property_readonly("warnings", [](const Self& self) { return mistakes_tuple(self.warnings()); })
+      .def(py::pickle(&state_of, &from_state));
+}
+
+}  // namespace halfopen::python

@@ -1,0 +1,47 @@
+// A scenario as Python holds it: the text it came from, what was changed in it, and the structs it became.
+// Immutable, so that any number of threads may run it at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/scenario_json.hpp"
+
+namespace halfopen::python {
+
+class LoadedScenario {
+ public:
+  using Sets = std::vector<std::pair<std::string, std::string>>;  // pointer, JSON text
+
+  struct Origin {
+    std::string text;
+    std::string file;  // says by its end whether it is YAML, and where the files are that it names
+    std::string name;  // what messages call it
+    sim::LoadOptions options;
+  };
+
+  // Throws BadFile.
+  static LoadedScenario read_file(const std::string& path, const std::string& name, sim::LoadOptions options);
+  static LoadedScenario read(Origin origin);
+  LoadedScenario with_sets(const Sets& sets) const;
+  LoadedScenario with_seed(std::uint64_t seed) const;
+
+  const sim::Scenario& scenario() const { return *scenario_; }
+  std::shared_ptr<const sim::Scenario> shared() const { return scenario_; }
+  const std::string& effective_json() const { return effective_; }
+  const std::vector<sim::Mistake>& warnings() const { return warnings_; }
+  const Origin& origin() const { return origin_; }
+
+ private:
+  LoadedScenario() = default;
+
+  Origin origin_;
+  std::shared_ptr<const sim::Scenario> scenario_;
+  std::string effective_;
+  std::vector<sim::Mistake> warnings_;
+};
+
+}  // namespace halfopen::python

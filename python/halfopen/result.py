@@ -1,0 +1,157 @@
+"""Running a scenario, and what came out of it."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from halfopen import _core
+from halfopen.scenario import Scenario
+from halfopen.table import Table
+
+Summary = dict[str, int | float | None]
+
+
+class Failure(NamedTuple):
+    """An expectation that did not hold."""
+
+    number: int
+    """Its place under `expect`, from 0."""
+    expect: str
+    """The expectation as written, JSON text."""
+    expected: str
+    """What was expected, as a sentence."""
+    got: str
+    """What happened instead, with the nearest event and its reason."""
+
+
+def run(scenario: Scenario, *, seed: int | None = None) -> Result:
+    """Run a scenario: a pure function of it, and of the seed if one is given in place of its own.
+
+    Runs without the GIL, so that several threads run several scenarios at once, and answers Ctrl-C with
+    KeyboardInterrupt within some 50 ms when called in the main thread.
+    """
+    if not isinstance(scenario, Scenario):
+        raise TypeError(f"run() takes a halfopen.Scenario, not {type(scenario).__name__}: make one by Scenario.load(path)")
+    core = scenario._core if seed is None else scenario._core.with_seed(seed)
+    return Result(_core.simulate(core))
+
+
+class Result:
+    """A run: its numbers, its tables, and what became of the scenario's expectations.
+
+    Tables
+    ------
+    events : a row a transition, with its reason. `t_ms`, `type`, `upstream`, `endpoint` (None for a breaker's),
+        `rule` and `via`, the counts it was judged by, and the `reason` as a sentence.
+    intervals : a row a stretch of a state. `kind` is endpoint, breaker or fault; `from_ms`, `to_ms`, `state`.
+    series : a row a bin of `sample_ms`, which begins at `t_ms`; latencies are NaN where no request ended well.
+    endpoints : a row a bin and endpoint: `attempts`, `failures` and the `state` at the bin's end.
+    expectations : a row an expectation: `held`, `expect` as written, what was `expected` and what we `got`.
+    """
+
+    def __init__(self, core: _core.Run) -> None:
+        self._core = core
+
+    @property
+    def name(self) -> str:
+        """Of the scenario."""
+        return self._core.name
+
+    @property
+    def question(self) -> str:
+        """Of the scenario."""
+        return self._core.question
+
+    @property
+    def seed(self) -> int:
+        """That it ran with."""
+        return self._core.seed
+
+    @property
+    def digest(self) -> str:
+        """Of the scenario as it ran: 16 hexadecimal digits."""
+        return self._core.digest
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of its events, 16 hexadecimal digits: the same wherever and with whatever the scenario is run."""
+        return self._core.fingerprint
+
+    @property
+    def version(self) -> str:
+        """Of the halfopen that ran it."""
+        return self._core.version
+
+    @property
+    def duration_ms(self) -> float:
+        """Length of the run, virtual milliseconds."""
+        return self._core.duration_ms
+
+    @property
+    def sample_ms(self) -> float:
+        """Length of a bin of `series` and `endpoints`, virtual milliseconds."""
+        return self._core.sample_ms
+
+    @property
+    def upstreams(self) -> tuple[str, ...]:
+        """Names of all upstreams, by first appearance."""
+        return tuple(self._core.upstreams)
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Every metric by name, in documented order: whole numbers are `int`; None: nothing was measured."""
+        return self._core.summary()
+
+    @cached_property
+    def events(self) -> Table:
+        """A row a transition."""
+        return Table(self._core.events())
+
+    @cached_property
+    def intervals(self) -> Table:
+        """A row a stretch of time in a state: endpoints, then breakers, then injected faults."""
+        return Table(self._core.intervals())
+
+    @cached_property
+    def series(self) -> Table:
+        """A row a bin."""
+        return Table(self._core.series())
+
+    @cached_property
+    def endpoints(self) -> Table:
+        """A row a bin and endpoint."""
+        return Table(self._core.endpoints())
+
+    @cached_property
+    def expectations(self) -> Table:
+        """A row an expectation."""
+        return Table(self._core.expectations())
+
+    @property
+    def ok(self) -> bool:
+        """Whether every expectation held; True if there is none."""
+        return not self.failures
+
+    @cached_property
+    def failures(self) -> tuple[Failure, ...]:
+        """The expectations that did not hold."""
+        return tuple(
+            Failure(number, expect, expected, got)
+            for number, (held, expect, expected, got) in enumerate(self._core.judgements())
+            if not held
+        )
+
+    def to_json(self) -> bytes:
+        """The timeline, halfopen.timeline/1: byte for byte what `halfopen run --format json` writes."""
+        return self._core.json()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write `to_json()` to a file."""
+        Path(path).write_bytes(self.to_json())
+
+    def __repr__(self) -> str:
+        verdict = "held" if self.ok else f"{len(self.failures)} of {len(self.expectations)} expectations failed"
+        return f"<Result of {self.name or '(no name)'}: {self.duration_ms / 1000:g} s, seed {self.seed}, {verdict}>"

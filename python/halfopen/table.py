@@ -1,0 +1,128 @@
+"""Tables by column: NumPy arrays over the memory that C++ filled, and the ways to every other library's frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfopen import _core
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+_SHOWN_ROWS = 10
+
+
+def missing(library: str, extra: str, wish: str) -> ImportError:
+    """The error for an optional library that is not there: says what to install."""
+    return ImportError(f"{wish} needs {library}, which is not installed: pip install 'halfopen[{extra}]'")
+
+
+class Table:
+    """Columns of equal length, read-only.
+
+    `table["t_ms"]` is a NumPy array. Of numbers it is a view of the memory that C++ filled, without a copy; of
+    words (a state, a rule, an endpoint) an array of `str`, with None where there is nothing, for which
+    `codes(name)` and `categories(name)` are the two halves that are stored. A number that was not measured is NaN.
+    """
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: _core.Table) -> None:
+        self._core = core
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names, in order."""
+        return tuple(self._core.names)
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        """One column: uint64, float64, bool, or objects that are `str` or None. Raises KeyError."""
+        kind = self._kind(name)
+        if kind == "text":
+            return _frozen(np.array(self._core.words(name), dtype=object))
+        if kind == "code":
+            words = np.array([*self._core.words(name), None], dtype=object)
+            return _frozen(words[self._core.values(name)])  # -1, for nothing, takes the last
+        return self._core.values(name)
+
+    def codes(self, name: str) -> npt.NDArray[np.int32]:
+        """Of a column of words: each row's place in `categories(name)`, -1 for nothing. No copy."""
+        if self._kind(name) != "code":
+            raise TypeError(f"{name} is no column of words: it has no codes")
+        return self._core.values(name)
+
+    def categories(self, name: str) -> tuple[str, ...]:
+        """Of a column of words: the words, each once, in order of first appearance."""
+        if self._kind(name) != "code":
+            raise TypeError(f"{name} is no column of words: it has no categories")
+        return tuple(self._core.words(name))
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Lists of plain Python values by column; None where there is nothing."""
+        out: dict[str, list[Any]] = {}
+        for name in self.columns:
+            values = self[name].tolist()
+            if self._core.nullable(name) and self._kind(name) == "number":
+                values = [None if value != value else value for value in values]
+            out[name] = values
+        return out
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A `pandas.DataFrame`; words are Categorical, numbers that were not measured NaN."""
+        try:
+            import pandas
+        except ImportError:
+            raise missing("pandas", "pandas", "to_pandas()") from None
+        columns: dict[str, Any] = {}
+        for name in self.columns:
+            if self._kind(name) == "code":
+                columns[name] = pandas.Categorical.from_codes(self.codes(name), categories=list(self.categories(name)))
+            else:
+                columns[name] = self[name]
+        return pandas.DataFrame(columns, copy=False)
+
+    def _kind(self, name: str) -> str:
+        if name not in self._core.names:
+            raise KeyError(f"there is no column {name!r}; there are {', '.join(self._core.names)}")
+        return self._core.kind(name)
+
+    def __repr__(self) -> str:
+        return f"<Table of {len(self)} rows: {', '.join(self.columns)}>"
+
+    def _repr_html_(self) -> str:
+        rows = min(len(self), _SHOWN_ROWS)
+        cells = {name: self[name][:rows].tolist() for name in self.columns}
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{_cell(cells[name][row])}</td>" for name in self.columns) + "</tr>"
+            for row in range(rows)
+        )
+        more = f"<p>{len(self) - rows} rows more</p>" if rows < len(self) else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    array.flags.writeable = False
+    return array
+
+
+def _cell(value: object) -> str:
+    if value is None or value != value:
+        return ""
+    return escape(f"{value:.10g}" if isinstance(value, float) else str(value))
