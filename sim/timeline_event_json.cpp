@@ -17,12 +17,13 @@ namespace {
 
 // The words of an enumeration, from `first` to `last`.
 template <class Enum>
-std::optional<Enum> word_of(Fields& fields, std::string_view name, Enum first, Enum last) {
+std::optional<Enum> word_of(Fields& fields, std::string_view name, Enum first, Enum last,
+                            Need need = Need::optional) {
   std::vector<std::string_view> words;
   for (auto n = static_cast<unsigned>(first); n <= static_cast<unsigned>(last); ++n) {
     words.emplace_back(to_string(static_cast<Enum>(n)));
   }
-  const std::optional<std::size_t> place = fields.word(name, words);
+  const std::optional<std::size_t> place = fields.word(name, words, need);
   if (!place) return std::nullopt;
   return static_cast<Enum>(static_cast<unsigned>(first) + *place);
 }
@@ -52,27 +53,36 @@ Because because_of(Fields& event) {
 
 }  // namespace
 
+std::optional<EventOfFile> read_event(const Json& value, const std::string& pointer,
+                                      std::vector<Finding>& findings) {
+  const std::size_t before = findings.size();
+  Fields fields(value, pointer, findings, "an event");
+  EventOfFile out;
+  out.event.t = fields.time("t_ms", ANY_TIME, Need::required).value_or(0);
+  const auto type =
+      word_of(fields, "type", EventType::endpoint_ejected, EventType::breaker_closed, Need::required);
+  out.upstream = fields.text("upstream", Need::required).value_or("");
+  out.endpoint = fields.text("endpoint");
+  out.event.rule =
+      word_of(fields, "rule", Rule::consecutive_failures, Rule::half_open_probe_failed).value_or(Rule::none);
+  out.event.via = word_of(fields, "via", Via::half_open_probe, Via::late_report).value_or(Via::none);
+  out.event.because = because_of(fields);
+  if (findings.size() > before || !type) return std::nullopt;
+  out.event.type = *type;
+  return out;
+}
+
 std::optional<std::string> event_sentence(const Json& value, bool name_upstream) {
   std::vector<Finding> findings;
-  Fields fields(value, "", findings, "an event");
-  TimelineEvent event;
-  event.t = fields.time("t_ms", ANY_TIME, Need::required).value_or(0);
-  const auto type = word_of(fields, "type", EventType::endpoint_ejected, EventType::breaker_closed);
-  const auto upstream = fields.text("upstream", Need::required);
-  const auto endpoint = fields.text("endpoint");
-  event.rule =
-      word_of(fields, "rule", Rule::consecutive_failures, Rule::half_open_probe_failed).value_or(Rule::none);
-  event.via = word_of(fields, "via", Via::half_open_probe, Via::late_report).value_or(Via::none);
-  event.because = because_of(fields);
-  if (!findings.empty() || !type || !upstream) return std::nullopt;
-  event.type = *type;
+  std::optional<EventOfFile> read = read_event(value, "", findings);
+  if (!read) return std::nullopt;
   Timeline around;  // as much of one as the sentence asks for
-  around.upstream_names.assign(name_upstream ? 2 : 1, *upstream);
-  if (endpoint) {
-    around.lanes.emplace_back().endpoint = *endpoint;
-    event.endpoint = 0;
+  around.upstream_names.assign(name_upstream ? 2 : 1, read->upstream);
+  if (read->endpoint) {
+    around.lanes.emplace_back().endpoint = *read->endpoint;
+    read->event.endpoint = 0;
   }
-  return printable(event_text(around, event));
+  return printable(event_text(around, read->event));
 }
 
 }  // namespace halfopen::sim

@@ -100,7 +100,25 @@ class Reader {
       }
     }
     place(text_, 1, document.positions, findings, file_, mistakes_);
-    if (mistakes_.empty()) place_events(document.positions);
+    if (!mistakes_.empty()) return;
+    place_events(document.positions);
+    keep_expect_texts(document.positions);
+  }
+
+  void keep_expect_texts(const Positions& positions) {
+    std::vector<std::string> pointers;
+    for (std::size_t n = 0; n < timeline_.expectations.size(); ++n) {
+      pointers.push_back(join(join("/expectations", n), "expect"));
+    }
+    for (const Positions::Found& found : positions.find(pointers)) keep_expect_text(text_, positions, found);
+  }
+
+  // Empty where there is none.
+  void keep_expect_text(std::string_view text, const Positions& positions, const Positions::Found& found) {
+    std::string& kept = timeline_.expect_texts.emplace_back();
+    if (!found.exact) return;
+    const Positions::Node& node = positions.at(found.node);
+    kept = text.substr(node.begin, node.end - node.begin);
   }
 
   void place_events(const Positions& positions) {
@@ -134,6 +152,9 @@ class Reader {
       make_canonical(document.root);
       Fields fields(document.root, "", findings, "a line of a timeline");
       take_line(fields, document.root);
+      if (timeline_.expect_texts.size() < timeline_.expectations.size()) {
+        keep_expect_text(line, document.positions, document.positions.find({"/expect"}).front());
+      }
       timeline_.places.resize(timeline_.events.size(), {number, begin, begin + line.size()});
     }
     place(line, number, document.positions, findings, file_, mistakes_);

@@ -10,6 +10,7 @@
 
 #include "sim/json_source.hpp"
 #include "sim/scenario_json.hpp"
+#include "sim/timeline.hpp"
 
 namespace halfopen::sim {
 
@@ -25,6 +26,7 @@ struct TimelineFile {
   Json meta;                       // an object, or null in a stream without one
   // As written, or null: one object a line leaves intervals and series out.
   Json intervals, series, summary, expectations;
+  std::vector<std::string> expect_texts;  // of each expectation its `expect`, byte for byte
 };
 
 struct ReadTimeline {
@@ -33,6 +35,16 @@ struct ReadTimeline {
 };
 
 ReadTimeline read_timeline(std::string_view text, const std::string& file);
+
+// An event as this version knows them.
+struct EventOfFile {
+  TimelineEvent event;  // its `upstream` and `endpoint` are the reader's to number
+  std::string upstream;
+  std::optional<std::string> endpoint;
+};
+// None if it is something else; `findings` say why, by pointers that begin with `pointer`.
+std::optional<EventOfFile> read_event(const Json& event, const std::string& pointer,
+                                      std::vector<Finding>& findings);
 
 // An event as the sentence that a run's account has for it; none if it is no event as this version knows
 // them. `name_upstream`: also where an endpoint alone would be clear.

@@ -3,9 +3,11 @@
 #include <pybind11/stl.h>
 
 #include <chrono>
+#include <cmath>
 #include <optional>
 
 #include "python/bindings/bindings.hpp"
+#include "python/bindings/mistakes.hpp"
 #include "python/bindings/table.hpp"
 #include "sim/number_format.hpp"
 #include "sim/simulation.hpp"
@@ -24,14 +26,41 @@ std::shared_ptr<Run> Run::simulate(const LoadedScenario& scenario, const std::fu
   return out;
 }
 
-std::string Run::json() const { return sim::timeline_json(timeline_, judgements_); }
-std::string Run::fingerprint() const { return sim::hex16(sim::fingerprint(timeline_)); }
-std::string Run::version() const { return std::string(sim::version()); }
+std::shared_ptr<Run> Run::read(std::string text, const std::string& name) {
+  sim::TimelineBackRead read = sim::timeline_back(text, name);
+  if (!read.back) throw BadFile(std::move(read.mistakes));
+  auto out = std::make_shared<Run>();
+  out->back_ = std::move(read.back);
+  out->timeline_ = std::move(out->back_->timeline);
+  out->judgements_ = std::move(out->back_->judgements);
+  out->text_ = std::move(text);
+  return out;
+}
+
+std::string Run::json() const {
+  if (!back_) return sim::timeline_json(timeline_, judgements_);
+  if (!back_->whole) {
+    throw py::value_error("this result was read from JSON lines, which leave intervals and series out: run the scenario "
+                          "again, or load what `halfopen run --format json` wrote");
+  }
+  return text_;
+}
+
+std::string Run::digest() const { return back_ ? back_->digest : sim::hex16(timeline_.digest); }
+std::string Run::fingerprint() const {
+  return back_ ? back_->fingerprint : sim::hex16(sim::fingerprint(timeline_));
+}
+std::string Run::version() const { return back_ ? back_->version : std::string(sim::version()); }
 
 std::vector<std::pair<std::string, sim::MetricValue>> Run::summary() const {
+  if (back_) return back_->summary;
   std::vector<std::pair<std::string, sim::MetricValue>> out;
   for (const sim::Metric& metric : sim::metrics()) {
-    out.emplace_back(metric.name, sim::measure(metric, timeline_));
+    sim::MetricValue value = sim::measure(metric, timeline_);
+    if (auto* const ms = std::get_if<double>(&value); ms != nullptr && metric.unit == "ms" && !std::isnan(*ms)) {
+      *ms = static_cast<double>(std::llround(*ms * 1e6)) / 1e6;
+    }
+    out.emplace_back(metric.name, value);
   }
   return out;
 }
@@ -85,13 +114,24 @@ void bind_run(py::module_& m) {
     return [make](const Run& self) { return Table{std::make_shared<const Columns>((self.*make)())}; };
   };
   py::class_<Run, std::shared_ptr<Run>>(m, "Run", "What came out of one run.")
+      .def_static(
+          "read",
+          [](const py::bytes& text, const std::string& name) {
+            std::string bytes = text;
+            const py::gil_scoped_release without;
+            return Run::read(std::move(bytes), name);
+          },
+          py::arg("text"), py::arg("name"))
       .def("json", [](const Run& self) { return py::bytes(self.json()); })
+      .def("source", [](const Run& self) { return py::bytes(self.source()); })
+      .def(py::pickle([](const Run& self) { return py::bytes(self.source()); },
+                      [](const py::bytes& text) { return Run::read(text, "<pickle>"); }))
       .def("summary", &summary_dict)
       .def("judgements", &expectations_list)
       .def_property_readonly("name", [](const Run& self) { return self.timeline().name; })
       .def_property_readonly("question", [](const Run& self) { return self.timeline().question; })
       .def_property_readonly("seed", [](const Run& self) { return self.timeline().seed; })
-      .def_property_readonly("digest", [](const Run& self) { return sim::hex16(self.timeline().digest); })
+      .def_property_readonly("digest", &Run::digest)
       .def_property_readonly("fingerprint", &Run::fingerprint)
       .def_property_readonly("version", &Run::version)
       .def_property_readonly("duration_ms",

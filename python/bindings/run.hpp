@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "sim/expectations.hpp"
 #include "sim/metrics.hpp"
 #include "sim/timeline.hpp"
+#include "sim/timeline_back_json.hpp"
 
 namespace halfopen::python {
 
@@ -21,12 +23,20 @@ class Run : public std::enable_shared_from_this<Run> {
   // Throws sim::RunStopped, and whatever `pause` throws.
   static std::shared_ptr<Run> simulate(const LoadedScenario& scenario, const std::function<bool()>& pause);
 
+  // What a file says, halfopen.timeline/1 as one document or as JSON lines. Throws BadFile.
+  static std::shared_ptr<Run> read(std::string text, const std::string& name);
+
   const sim::Timeline& timeline() const { return timeline_; }
   const std::vector<sim::Judgement>& judgements() const { return judgements_; }
 
+  // One document. Throws ValueError for what was read from JSON lines, which leave half of it out.
   std::string json() const;
+  // What read() makes the same run of.
+  std::string source() const { return back_ ? text_ : json(); }
+  std::string digest() const;
   std::string fingerprint() const;
   std::string version() const;
+  // ms to the nearest ns, as they are written; NaN: nothing was measured.
   std::vector<std::pair<std::string, sim::MetricValue>> summary() const;
 
   Columns events() const;
@@ -36,7 +46,9 @@ class Run : public std::enable_shared_from_this<Run> {
   Columns expectations() const;
 
  private:
-  std::shared_ptr<const sim::Scenario> scenario_;  // the judgements point into it
+  std::shared_ptr<const sim::Scenario> scenario_;  // of a fresh run: the judgements point into it
+  std::optional<sim::TimelineBack> back_;          // of a file: the judgements point into it
+  std::string text_;                               // of a file
   sim::Timeline timeline_;
   std::vector<sim::Judgement> judgements_;
 };

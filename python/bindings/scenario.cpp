@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <optional>
+#include <string_view>
 #include <tuple>
 
 #include "python/bindings/bindings.hpp"
@@ -11,6 +12,10 @@
 #include "sim/scenario_json_parts.hpp"
 
 namespace halfopen::python {
+
+namespace {
+constexpr std::string_view NOT_A_TEXT = "<dict>";
+}
 
 LoadedScenario LoadedScenario::read_file(const std::string& path, const std::string& name,
                                          sim::LoadOptions options) {
@@ -22,7 +27,9 @@ LoadedScenario LoadedScenario::read_file(const std::string& path, const std::str
 LoadedScenario LoadedScenario::read(Origin origin) {
   sim::Loaded loaded = sim::load_scenario_text(origin.text, origin.file, origin.options);
   for (sim::Mistake& mistake : loaded.mistakes) {
-    if (mistake.file == origin.file) mistake.file = origin.name;
+    if (mistake.file != origin.file) continue;
+    mistake.file = origin.name;
+    if (origin.name == NOT_A_TEXT) mistake.line = mistake.column = 0;  // nobody wrote the text that it is a place in
   }
   if (!loaded.scenario) throw BadFile(std::move(loaded.mistakes));
   LoadedScenario out;

@@ -7,10 +7,28 @@
 1
 """
 
+from halfopen import build
 from halfopen._core import Mistake, __version__
 from halfopen.errors import ScenarioError
-from halfopen.result import Result, run
+from halfopen.machines import ActiveProbe, Breaker, EndpointHealth, RetryBudget
+from halfopen.result import Failure, Result, run
 from halfopen.scenario import Scenario
 from halfopen.table import Table
+from halfopen.upstream import Upstream
 
-__all__ = ["Mistake", "Result", "Scenario", "ScenarioError", "Table", "__version__", "run"]
+__all__ = [
+    "ActiveProbe",
+    "Breaker",
+    "EndpointHealth",
+    "Failure",
+    "Mistake",
+    "Result",
+    "RetryBudget",
+    "Scenario",
+    "ScenarioError",
+    "Table",
+    "Upstream",
+    "__version__",
+    "build",
+    "run",
+]

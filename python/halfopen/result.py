@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 from halfopen import _core
 from halfopen.scenario import Scenario
@@ -54,6 +54,15 @@ class Result:
 
     def __init__(self, core: _core.Run) -> None:
         self._core = core
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a timeline that somebody wrote: `halfopen run --format json` or jsonl, or `save`.
+
+        JSON lines leave intervals and series out: their tables are empty then. Raises `ScenarioError` for anything
+        that is no timeline, OSError if it can't be read.
+        """
+        return cls(_core.Run.read(Path(path).read_bytes(), os.fspath(path)))
 
     @property
     def name(self) -> str:
@@ -151,6 +160,18 @@ class Result:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write `to_json()` to a file."""
         Path(path).write_bytes(self.to_json())
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both tell the same run: the same timeline, byte for byte."""
+        if not isinstance(other, Result):
+            return NotImplemented
+        return self._core.source() == other._core.source()
+
+    def __hash__(self) -> int:
+        return hash((self.digest, self.fingerprint))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Result, (self._core,))
 
     def __repr__(self) -> str:
         verdict = "held" if self.ok else f"{len(self.failures)} of {len(self.expectations)} expectations failed"

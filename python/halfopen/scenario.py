@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
-from halfopen import _core
+from halfopen import _core, build
 from halfopen._core import Mistake
 
 _JSON_VALUE = "a value that JSON has: a number, text, list, dict, True, False or None"
@@ -83,6 +83,11 @@ class Scenario:
     def from_dict(cls, data: Mapping[str, Any], *, folder: str | os.PathLike[str] = ".") -> Self:
         """Read what a JSON scenario would say as Python objects. `folder`: where the files are that it names."""
         return cls._from_text(as_json(data), folder, "scenario.json", "<dict>")
+
+    @classmethod
+    def of(cls, **keys: Unpack[build.ScenarioKeys]) -> Self:
+        """Make one of keyword arguments; `halfopen.build` has a typed dict for every object in them."""
+        return cls.from_dict(keys)
 
     @classmethod
     def from_json(cls, text: str, *, folder: str | os.PathLike[str] = ".") -> Self:
