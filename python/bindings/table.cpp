@@ -3,6 +3,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include "python/bindings/arrow.hpp"
 #include "python/bindings/bindings.hpp"
 
 namespace halfopen::python {
@@ -55,6 +56,28 @@ std::vector<std::string> names(const Table& table) {
   return out;
 }
 
+// A capsule of one of Arrow's structs, which it releases unless its consumer has moved it out.
+template <class Struct>
+py::capsule capsule_of(Struct* made, const char* name) {
+  return py::reinterpret_steal<py::capsule>(PyCapsule_New(made, name, [](PyObject* capsule) {
+    auto* const held = static_cast<Struct*>(PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)));
+    if (held->release != nullptr) held->release(held);
+    delete held;
+  }));
+}
+
+py::capsule arrow_schema(const Table& table) {
+  auto made = std::make_unique<ArrowSchema>();
+  export_schema(*table.columns, made.get());
+  return capsule_of(made.release(), "arrow_schema");
+}
+
+py::capsule arrow_stream(const Table& table) {
+  auto made = std::make_unique<ArrowArrayStream>();
+  export_stream(table.columns, made.get());
+  return capsule_of(made.release(), "arrow_array_stream");
+}
+
 Words words(const Table& table, const std::string& name) {
   const Column& column = column_named(table, name);
   return column.words ? *column.words : Words{};
@@ -71,6 +94,8 @@ void bind_table(py::module_& m) {
            py::arg("name"))
       .def("values", &values, py::arg("name"),
            "The numbers (of a code column: the codes, -1 for nothing), read-only, without a copy.")
+      .def("arrow_schema", &arrow_schema)
+      .def("arrow_stream", &arrow_stream)
       .def("words", &words, py::arg("name"), "Of a code column its categories, of a text column its rows.");
 }
 

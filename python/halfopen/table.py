@@ -97,6 +97,33 @@ class Table:
                 columns[name] = self[name]
         return pandas.DataFrame(columns, copy=False)
 
+    def to_polars(self) -> polars.DataFrame:
+        """A `polars.DataFrame`; words are Categorical, what was not measured null."""
+        try:
+            import polars
+        except ImportError:
+            raise missing("polars", "polars", "to_polars()") from None
+        return polars.DataFrame(self)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """A `pyarrow.Table`; words are dictionaries, what was not measured null."""
+        try:
+            import pyarrow
+        except ImportError:
+            raise missing("pyarrow", "arrow", "to_arrow()") from None
+        return pyarrow.table(self)
+
+    def __arrow_c_schema__(self) -> object:
+        """Arrow's PyCapsule protocol: the columns' names and types."""
+        return self._core.arrow_schema()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Arrow's PyCapsule protocol, without pyarrow: a stream of one batch, as often as it is asked for.
+
+        `requested_schema` is only a wish, as the protocol has it; ours is what comes.
+        """
+        return self._core.arrow_stream()
+
     def _kind(self, name: str) -> str:
         if name not in self._core.names:
             raise KeyError(f"there is no column {name!r}; there are {', '.join(self._core.names)}")
