@@ -1,9 +1,10 @@
 # One command for each habit. Everything is built under build/<preset>; see CMakePresets.json.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps demo test fuzz soak bench format tidy clean
+.PHONY: help deps demo test wheel stub fuzz soak bench format tidy clean
 
 python := .venv/bin/python
+package_python := $(CURDIR)/build/python/env/bin/python
 scenario := scenarios/brownout-one-of-four.json
 timeline := build/demo/brownout-one-of-four.timeline.json
 cpp_files = $(shell find $(wildcard core sim python tests) -name '*.[ch]pp' -not -path '*/fixtures/*')
@@ -34,8 +35,19 @@ test: deps ## everything but the soak: C++ with sanitizers, races, tidy, package
 	cmake --preset tsan && cmake --build --preset tsan || failed+=' build-tsan'; \
 	ctest --preset tsan --output-on-failure -j2 || failed+=' ctest-tsan'; \
 	ctest --preset dev --output-on-failure -j2 || failed+=' ctest-dev'; \
+	if .ci/wheel; then \
+	  (cd build/python && $(package_python) -m pytest $(CURDIR)/tests/python/package -n 2) || failed+=' pytest-package'; \
+	else failed+=' wheel'; fi; \
 	HALFOPEN_BIN=build/dev/halfopen $(python) -m pytest tests/python -n 2 --dist loadscope || failed+=' pytest'; \
 	if [[ -n $$failed ]]; then echo "make test: failed:$$failed" >&2; exit 1; fi
+
+wheel: deps ## build the Python package and install it into build/python/env
+	@.ci/wheel
+
+stub: wheel # after a change of the bindings: the committed stub anew
+	@$(package_python) python/make_stub.py python/halfopen/_core.pyi
+	@$(package_python) -c 'from halfopen import _core; print(_core.scenario_schema(), end="")' > build/python/schema.json
+	@$(package_python) python/generate_build.py build/python/schema.json > python/halfopen/build.py
 
 seconds = 10
 fuzz: deps ## libFuzzer over the readers, 10 s each; seconds=N for longer

@@ -94,16 +94,21 @@ class Overrides {
   std::vector<Finding>& findings_;
 };
 
-std::string effective(Json& root, Reading& reading) {
-  if (!root.is_object()) return {};
+std::string canonical(Json& root) {
+  make_canonical(root);
+  return root.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void tell_effective(Json& root, Reading& reading, Loaded& loaded) {
+  if (!root.is_object()) return;
+  root["seed"] = reading.scenario.seed;  // also where it is the default
+  if (!reading.inlined.empty()) loaded.named_json = canonical(root);
   for (auto& [pointer, value] : reading.inlined) {
     std::vector<std::string> steps;
     split_pointer(pointer, steps);
     if (Json* const place = resolve(root, steps)) *place = std::move(value);
   }
-  root["seed"] = reading.scenario.seed;  // also where it is the default
-  make_canonical(root);
-  return root.dump(-1, ' ', false, Json::error_handler_t::replace);
+  loaded.effective_json = canonical(root);
 }
 
 // The command line's changes, then everything that the scenario says.
@@ -114,7 +119,7 @@ void read_root(const LoadOptions& options, const std::optional<Gateway>& gateway
   make_canonical(source.document.root);
   read_scenario(source.document.root, reading);
   if (gateway) gateway->forget_told(reading.findings);
-  loaded.effective_json = effective(source.document.root, reading);
+  tell_effective(source.document.root, reading, loaded);
   reading.scenario.digest = stable_hash(loaded.effective_json);
 }
 
@@ -122,10 +127,11 @@ Loaded load(std::string_view text, std::string_view file, const LoadOptions& opt
   Loaded loaded;
   Reading reading;
   reading.folder = std::filesystem::path(file).parent_path();
+  reading.files = options.files;
   Source source(text, file);
   reading.findings = std::move(source.document.findings);
   std::optional<Gateway> gateway;
-  if (options.gateway) gateway = read_gateway(*options.gateway, loaded.mistakes);
+  if (options.gateway) gateway = read_gateway(*options.gateway, reading.files, loaded.mistakes);
   // Without the gateway's names every other one in the scenario would look wrong.
   const bool readable = source.document.readable && gateway.has_value() == options.gateway.has_value();
   if (readable) read_root(options, gateway, source, loaded, reading);
@@ -135,6 +141,7 @@ Loaded load(std::string_view text, std::string_view file, const LoadOptions& opt
   if (!good) return loaded;
   place_expectations(source, reading.scenario.expect);
   loaded.scenario = std::move(reading.scenario);
+  loaded.files = std::move(reading.files);
   return loaded;
 }
 
@@ -185,6 +192,14 @@ bool read_file(const std::filesystem::path& path, std::string& text, std::string
   if (in.bad()) wrong = "it can't be read";
   if (text.size() > MAX_SOURCE_BYTES) wrong = fmt::format("it is larger than {} MiB", MAX_SOURCE_BYTES >> 20);
   return wrong.empty();
+}
+
+std::shared_ptr<const std::string> named_file(NamedFiles& files, const std::filesystem::path& path,
+                                              std::string& wrong) {
+  if (const auto known = files.find(path.string()); known != files.end()) return known->second;
+  std::string text;
+  if (!read_file(path, text, wrong)) return nullptr;
+  return files[path.string()] = std::make_shared<const std::string>(std::move(text));
 }
 
 // Whatever a library throws at us stops here and becomes a sentence.

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +31,9 @@ struct Mistake {
   std::string text() const;
 };
 
+// Texts of files by their paths.
+using NamedFiles = std::map<std::string, std::shared_ptr<const std::string>>;
+
 struct LoadOptions {
   std::optional<std::uint64_t> seed;  // wins over the file's and over --set
   // --set /json/pointer=value, in order. The value is read as JSON, and as a string if it is none. The last
@@ -38,6 +43,9 @@ struct LoadOptions {
   // everything else. Keys in them that are none of ours are warned of and left out of the scenario; whatever
   // else the file holds is the gateway's business.
   std::optional<std::string> gateway{};
+  // Files that are named, by the scenario or as the gateway's, are looked for here before the disk: whoever
+  // gives back what a Loaded has read needs no disk at all.
+  NamedFiles files{};
 };
 
 struct Loaded {
@@ -47,6 +55,9 @@ struct Loaded {
   // (always present), the files it names replaced by the numbers in them. Defaults are not filled in, so that
   // a later version with more settings keeps the digests of old files. Empty if the text can't be read.
   std::string effective_json;
+  // The same with the names where they stand, which can be read again; empty if no file is named.
+  std::string named_json;
+  NamedFiles files;  // those given, and those read
 };
 
 // `file_name` names the text in messages and says by its end whether it is YAML (.yaml, .yml) or JSON; files

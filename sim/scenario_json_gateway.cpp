@@ -72,17 +72,18 @@ void Gateway::forget_told(std::vector<Finding>& findings) const {
   findings.erase(std::remove_if(findings.begin(), findings.end(), was_told), findings.end());
 }
 
-std::optional<Gateway> read_gateway(const std::string& path, std::vector<Mistake>& out,
+std::optional<Gateway> read_gateway(const std::string& path, NamedFiles& files, std::vector<Mistake>& out,
                                     std::string_view noun) {
-  std::string text, wrong;
-  if (!read_file(path, text, wrong)) {
+  std::string wrong;
+  const auto text = named_file(files, path, wrong);
+  if (!text) {
     Mistake mistake;
     mistake.file = path;
     mistake.what = std::move(wrong);
     out.push_back(std::move(mistake));
     return std::nullopt;
   }
-  Source source(text, path);
+  Source source(*text, path);
   std::vector<Finding> findings = std::move(source.document.findings);
   std::optional<Gateway> gateway;
   if (source.document.readable) gateway = read_root(source.document.root, noun, findings);
@@ -99,7 +100,8 @@ void take_upstreams(const Gateway& gateway, Document& scenario) {
 LoadedUpstreams load_upstreams_file(const std::string& path) {
   LoadedUpstreams loaded;
   try {
-    std::optional<Gateway> gateway = read_gateway(path, loaded.mistakes, "the file");
+    NamedFiles files;
+    std::optional<Gateway> gateway = read_gateway(path, files, loaded.mistakes, "the file");
     const bool good = gateway && std::all_of(loaded.mistakes.begin(), loaded.mistakes.end(),
                                              [](const Mistake& mistake) { return mistake.warning; });
     if (good) loaded.upstreams = std::move(gateway->configs);

@@ -71,8 +71,9 @@ Latency read_pareto(Fields& fields, Reading&) {
 void read_empirical_file(Fields& fields, Reading& reading, std::vector<double>& values) {
   const std::optional<std::string> name = fields.text("file");
   if (!name) return;
-  std::string text, wrong;
-  if (read_file(reading.folder / *name, text, wrong) && numbers_of(text, LATENCY_MS, values, wrong)) {
+  std::string wrong;
+  const auto text = named_file(reading.files, reading.folder / *name, wrong);
+  if (text && numbers_of(*text, LATENCY_MS, values, wrong)) {
     Json object = Json::object();
     object["ms"] = values;
     reading.inlined.emplace_back(fields.pointer(), std::move(object));

@@ -22,6 +22,7 @@ namespace halfopen::sim {
 struct Reading {
   std::vector<Finding> findings;
   std::filesystem::path folder;  // of the scenario: where the files it names are looked up
+  NamedFiles files;
   Scenario scenario;
   // Of all generations, in order of first appearance.
   std::vector<std::string> upstream_names, endpoint_names;
@@ -64,7 +65,7 @@ struct Gateway {
 
 // Its mistakes and warnings go to `out`, where the file is called `noun`. None: it can't be read at all, or
 // has no upstreams.
-std::optional<Gateway> read_gateway(const std::string& path, std::vector<Mistake>& out,
+std::optional<Gateway> read_gateway(const std::string& path, NamedFiles& files, std::vector<Mistake>& out,
                                     std::string_view noun = "a gateway's file");
 void take_upstreams(const Gateway& gateway, Document& scenario);
 
@@ -122,5 +123,8 @@ std::string suggest(Reading& reading, std::string_view word, const std::vector<s
 
 // The whole of a small file, or a sentence why not.
 bool read_file(const std::filesystem::path& path, std::string& text, std::string& wrong);
+// The same, from `files` if it is there and into them if not; null, and why.
+std::shared_ptr<const std::string> named_file(NamedFiles& files, const std::filesystem::path& path,
+                                              std::string& wrong);
 
 }  // namespace halfopen::sim

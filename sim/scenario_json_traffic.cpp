@@ -39,9 +39,10 @@ ArrivalTimes read_trace(Fields& entry, Reading& reading) {
   ArrivalTimes times;
   const std::optional<std::string> name = entry.text("trace");
   if (!name) return times;
-  std::string text, wrong;
+  std::string wrong;
   std::vector<double> values;
-  if (!read_file(reading.folder / *name, text, wrong) || !numbers_of(text, TRACE_MS, values, wrong)) {
+  const auto text = named_file(reading.files, reading.folder / *name, wrong);
+  if (!text || !numbers_of(*text, TRACE_MS, values, wrong)) {
     entry.tell("trace", fmt::format("trace is {}: {}", shown(Json(*name)), wrong));
     return times;
   }

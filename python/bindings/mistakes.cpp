@@ -60,8 +60,10 @@ void bind_mistakes(py::module_& m) {
       .def_readonly("warning", &Mistake::warning, "The scenario is usable all the same.")
       .def("__str__", &Mistake::text)
       .def("__repr__", [](const Mistake& self) { return "<Mistake " + self.text() + ">"; })
-      .def("__eq__", [](const Mistake& self, const Mistake& other) { return self.text() == other.text(); },
-           py::is_operator())
+      .def("__eq__",
+           [](const Mistake& self, const py::object& other) {
+             return py::isinstance<Mistake>(other) && self.text() == other.cast<const Mistake&>().text();
+           })
       .def("__hash__", [](const Mistake& self) { return py::hash(py::str(self.text())); })
       .def(py::pickle(
           [](const Mistake& self) {

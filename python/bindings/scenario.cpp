@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <map>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -35,7 +36,9 @@ LoadedScenario LoadedScenario::read(Origin origin) {
   LoadedScenario out;
   out.origin_ = std::move(origin);
   out.scenario_ = std::make_shared<const sim::Scenario>(*std::move(loaded.scenario));
+  out.origin_.options.files = std::move(loaded.files);  // whatever becomes of them on disk
   out.effective_ = std::move(loaded.effective_json);
+  out.named_ = std::move(loaded.named_json);
   out.warnings_ = std::move(loaded.mistakes);
   return out;
 }
@@ -59,24 +62,21 @@ namespace {
 
 using Options = sim::LoadOptions;
 using State = std::tuple<std::string, std::string, std::string, LoadedScenario::Sets,
-                         std::optional<std::uint64_t>, std::optional<std::string>, std::string>;
+                         std::optional<std::uint64_t>, std::optional<std::string>, std::map<std::string, std::string>>;
 
 State state_of(const LoadedScenario& self) {
   const LoadedScenario::Origin& origin = self.origin();
-  return {origin.text,         origin.file,           origin.name,          origin.options.sets,
-          origin.options.seed, origin.options.gateway, self.effective_json()};
+  std::map<std::string, std::string> files;
+  for (const auto& [path, text] : origin.options.files) files[path] = *text;
+  return {origin.text,         origin.file,           origin.name, origin.options.sets,
+          origin.options.seed, origin.options.gateway, files};
 }
 
-// As it was read, or, where the files that it names are not at hand or have changed, from what they said then.
 LoadedScenario from_state(const State& state) {
-  const auto& [text, file, name, sets, seed, gateway, effective] = state;
-  try {
-    LoadedScenario read = LoadedScenario::read({text, file, name, Options{seed, sets, gateway}});
-    if (read.effective_json() == effective) return read;
-  } catch (const BadFile&) {
-    // what follows is the answer
-  }
-  return LoadedScenario::read({effective, "scenario.json", name, Options{}});
+  const auto& [text, file, name, sets, seed, gateway, files] = state;
+  Options options{seed, sets, gateway};
+  for (const auto& [path, content] : files) options.files[path] = std::make_shared<const std::string>(content);
+  return LoadedScenario::read({text, file, name, std::move(options)});
 }
 
 LoadedScenario read_text(std::string text, std::string file, std::string name, LoadedScenario::Sets sets,
@@ -103,6 +103,7 @@ void bind_scenario(py::module_& m) {
       .def("with_sets", &Self::with_sets, py::arg("sets"), release)
       .def("with_seed", &Self::with_seed, py::arg("seed"), release)
       .def_property_readonly("effective_json", &Self::effective_json)
+      .def_property_readonly("readable_json", &Self::readable_json)
       .def_property_readonly("text", [](const Self& self) { return self.origin().text; })
       .def_property_readonly("file", [](const Self& self) { return self.origin().file; })
       .def_property_readonly("file_name", [](const Self& self) { return self.origin().name; })

@@ -31,7 +31,9 @@ class LoadedScenario {
 
   const sim::Scenario& scenario() const { return *scenario_; }
   std::shared_ptr<const sim::Scenario> shared() const { return scenario_; }
+  // What the digest is taken over, and the same as it can be read again.
   const std::string& effective_json() const { return effective_; }
+  const std::string& readable_json() const { return named_.empty() ? effective_ : named_; }
   const std::vector<sim::Mistake>& warnings() const { return warnings_; }
   const Origin& origin() const { return origin_; }
 
@@ -40,7 +42,7 @@ class LoadedScenario {
 
   Origin origin_;
   std::shared_ptr<const sim::Scenario> scenario_;
-  std::string effective_;
+  std::string effective_, named_;
   std::vector<sim::Mistake> warnings_;
 };
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from halfopen import _core
+from halfopen.lanes import result_html
 from halfopen.scenario import Scenario
 from halfopen.table import Table
 
@@ -176,3 +177,6 @@ class Result:
     def __repr__(self) -> str:
         verdict = "held" if self.ok else f"{len(self.failures)} of {len(self.expectations)} expectations failed"
         return f"<Result of {self.name or '(no name)'}: {self.duration_ms / 1000:g} s, seed {self.seed}, {verdict}>"
+
+    def _repr_html_(self) -> str:
+        return result_html(self)

@@ -7,8 +7,9 @@ import os
 from collections.abc import Mapping
 from typing import Any, Self, Unpack
 
-from halfopen import _core, build
+from halfopen import build
 from halfopen._core import Mistake
+from halfopen._core import Scenario as _CoreScenario
 
 _JSON_VALUE = "a value that JSON has: a number, text, list, dict, True, False or None"
 
@@ -41,13 +42,13 @@ class Scenario:
     """
 
     __slots__ = ("_core",)
-    _core: _core.Scenario
+    _core: _CoreScenario
 
     def __init__(self) -> None:
         raise TypeError("make a Scenario by Scenario.load(path), from_dict(dict), from_json(text) or from_yaml(text)")
 
     @classmethod
-    def _of(cls, core: _core.Scenario) -> Self:
+    def _of(cls, core: _CoreScenario) -> Self:
         self = object.__new__(cls)
         object.__setattr__(self, "_core", core)
         return self
@@ -77,7 +78,7 @@ class Scenario:
         name = os.fspath(path)
         where = os.path.abspath(name)
         other = None if gateway is None else os.path.abspath(os.fspath(gateway))
-        return cls._of(_core.Scenario.read_file(where, name, _sets(set or {}), seed, other))
+        return cls._of(_CoreScenario.read_file(where, name, _sets(set or {}), seed, other))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, folder: str | os.PathLike[str] = ".") -> Self:
@@ -102,7 +103,7 @@ class Scenario:
     @classmethod
     def _from_text(cls, text: str, folder: str | os.PathLike[str], file: str, name: str) -> Self:
         where = os.path.join(os.path.abspath(os.fspath(folder)), file)
-        return cls._of(_core.Scenario.read_text(text, where, name, [], None, None))
+        return cls._of(_CoreScenario.read_text(text, where, name, [], None, None))
 
     def with_(self, changes: Mapping[str, Any]) -> Self:
         """The same scenario with other values at some JSON pointers, in the order given.
@@ -117,13 +118,13 @@ class Scenario:
         return type(self)._of(self._core.with_seed(seed))
 
     def to_dict(self) -> dict[str, Any]:
-        """What it says in effect: after all changes, with its seed, keys sorted; defaults are not filled in."""
-        data: dict[str, Any] = json.loads(self._core.effective_json)
+        """What it says after all changes, with its seed, keys sorted; defaults are not filled in."""
+        data: dict[str, Any] = json.loads(self._core.readable_json)
         return data
 
     def to_json(self) -> str:
-        """`to_dict` as compact JSON text, which is what `digest` is taken over."""
-        return self._core.effective_json
+        """`to_dict` as compact JSON text, which `from_json` reads."""
+        return self._core.readable_json
 
     @property
     def name(self) -> str:
@@ -142,7 +143,7 @@ class Scenario:
 
     @property
     def digest(self) -> str:
-        """16 hexadecimal digits over what it says in effect: the `digest` of its timelines."""
+        """16 hexadecimal digits over what it says, the numbers in the files that it names among it: the `digest` of its timelines."""
         return self._core.digest
 
     @property
