@@ -1,8 +1,8 @@
 #include "sim/sweep.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <utility>
 
 #include "core/hash.hpp"
@@ -19,56 +19,38 @@ namespace {
 
 constexpr std::size_t KEPT_BYTES = std::size_t{256} << 20;
 
-// Whether whoever sets `outer` undoes what was set at `inner`.
-bool holds(const std::string& outer, const std::string& inner) {
-  return inner == outer || inner.starts_with(outer + '/');
-}
-
-// The runs of a shard may skip points; the n-th of the points they touch.
-struct Points {
-  const SweepRuns& runs;
-  std::uint64_t replicates;
+// The points that runs touch, in order. Runs of a shard or a list may skip some.
+class Points {
+ public:
+  Points(const SweepRuns& runs, std::uint64_t replicates) : runs_(runs), replicates_(replicates) {
+    if (!runs.listed) return;
+    for (std::uint64_t n = 0; n < runs.count; ++n) {
+      const std::uint64_t point = of_run(n);
+      if (listed_.empty() || listed_.back() != point) listed_.push_back(point);
+    }
+  }
 
   std::uint64_t number(std::uint64_t n) const {
-    if (runs.stride > replicates) return (runs.number(n) - 1) / replicates;
-    return (runs.first - 1) / replicates + n;
+    if (runs_.listed) return listed_[n];
+    return skips() ? of_run(n) : of_run(0) + n;
   }
 
   std::uint64_t count() const {
-    if (runs.count == 0 || runs.stride > replicates) return runs.count;
-    return (runs.number(runs.count - 1) - 1) / replicates - (runs.first - 1) / replicates + 1;
+    if (runs_.listed) return listed_.size();
+    if (runs_.count == 0 || skips()) return runs_.count;
+    return of_run(runs_.count - 1) - of_run(0) + 1;
   }
+
+ private:
+  bool skips() const { return runs_.stride > replicates_; }
+  std::uint64_t of_run(std::uint64_t n) const { return (runs_.number(n) - 1) / replicates_; }
+
+  const SweepRuns& runs_;
+  std::uint64_t replicates_;
+  std::vector<std::uint64_t> listed_;
 };
 
 }  // namespace
-
-std::optional<std::string> sweep_problem(const SweepPlan& plan) {
-  std::uint64_t runs = plan.replicates;
-  bool too_many = runs > MAX_SWEEP_RUNS;
-  for (std::size_t n = 0; n < plan.params.size(); ++n) {
-    const SweepParam& param = plan.params[n];
-    const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
-    if (std::any_of(param.pointer.begin(), param.pointer.end(), control)) {
-      return "a parameter's pointer has control characters, and could not be the name of a column";
-    }
-    if (param.values.empty()) return fmt::format("{} has no values", param.pointer);
-    for (std::size_t earlier = 0; earlier < n; ++earlier) {
-      const std::string& other = plan.params[earlier].pointer;
-      if (other == param.pointer) return fmt::format("{} is given twice: give all its values at once", other);
-      if (holds(param.pointer, other)) {
-        return fmt::format("{} would undo {}, which is inside it: give it first", param.pointer, other);
-      }
-    }
-    if (param.pointer == "/seed" && plan.load.seed) {
-      return "a seed is given, which would undo every value of /seed: leave one of them away";
-    }
-    too_many = too_many || param.values.size() > MAX_SWEEP_RUNS / std::max<std::uint64_t>(runs, 1);
-    if (!too_many) runs *= param.values.size();
-  }
-  if (runs == 0) return "there is nothing to run with 0 replicates";
-  if (too_many) return fmt::format("the sweep has more than {} runs: sweep parts of it", MAX_SWEEP_RUNS);
-  return std::nullopt;
-}
 
 // A scenario with the values of one point, and its effective JSON around the seed, over which the digest of
 // each replicate is taken.
@@ -92,8 +74,11 @@ struct Sweep::Read {
   std::vector<Mistake> mistakes;
 };
 
-Sweep::Sweep(SweepPlan plan) : plan_(std::move(plan)), size_(plan_.replicates) {
-  for (const SweepParam& param : plan_.params) size_ *= param.values.size();
+Sweep::Sweep(SweepPlan plan) : plan_(std::move(plan)), size_(sweep_size(plan_).value_or(0)) {}
+
+SweepRuns Sweep::listed(std::vector<std::uint64_t> numbers) {
+  const std::uint64_t count = numbers.size();
+  return {0, 1, count, std::make_shared<const std::vector<std::uint64_t>>(std::move(numbers))};
 }
 
 SweepRuns Sweep::shard(std::uint64_t index, std::uint64_t of) const {
@@ -105,6 +90,7 @@ SweepRun Sweep::run(std::uint64_t number) const {
 }
 
 const std::string& Sweep::value(const SweepRun& run, std::size_t param) const {
+  if (!plan_.points.empty()) return plan_.points[run.point][param];
   std::uint64_t rest = run.point;
   for (std::size_t n = plan_.params.size() - 1; n > param; --n) rest /= plan_.params[n].values.size();
   const std::vector<std::string>& values = plan_.params[param].values;
@@ -185,7 +171,10 @@ std::uint64_t Sweep::digest(const SweepRun& run) {
 // One thread's: keeps the scenario of its point, of which the next run changes only the seed.
 class Sweep::Runner {
  public:
-  Runner(const Sweep& sweep, const SweepRuns& runs) : sweep_(sweep), runs_(runs) {}
+  Runner(const Sweep& sweep, const SweepRuns& runs, const std::atomic<bool>& stopping)
+      : sweep_(sweep), runs_(runs) {
+    hooks_.pause = [&stopping] { return !stopping; };
+  }
 
   SweepRecord operator()(std::uint64_t n) {
     SweepRecord out;
@@ -199,7 +188,7 @@ class Sweep::Runner {
     if (point_->scenario.drawn_from_seed) scenario_ = sweep_.again(number_, out.seed)->scenario;
     scenario_.seed = out.seed;
     scenario_.digest = out.digest = point_->digest(out.seed);
-    const Timeline timeline = simulate(scenario_);
+    const Timeline timeline = simulate(scenario_, hooks_);
     const std::vector<Judgement> judgements = judge(scenario_, timeline);
     out.fingerprint = fingerprint(timeline);
     out.expectations = judgements.size();
@@ -215,12 +204,55 @@ class Sweep::Runner {
   std::uint64_t number_ = 0;
   PointPtr point_;
   Scenario scenario_;
+  RunHooks hooks_;
 };
 
 void Sweep::execute(const SweepRuns& runs, const SweepWork& work,
                     const std::function<void(SweepRecord&&)>& hand_over) {
-  in_order<SweepRecord>(
-      runs.count, work.threads, [this, &runs] { return Runner(*this, runs); }, hand_over, work.pause);
+  // Whatever ends the work early also ends the runs under way, which could take long.
+  std::atomic<bool> stopping = false;
+  const auto watched = [&stopping](const auto& step) {
+    try {
+      return step();
+    } catch (...) {
+      stopping = true;
+      throw;
+    }
+  };
+  const auto pause = [&] {
+    const bool go_on = watched([&work] { return !work.pause || work.pause(); });
+    if (!go_on) stopping = true;
+    return go_on;
+  };
+  const auto give = [&](SweepRecord&& record) { watched([&] { hand_over(std::move(record)); }); };
+  const auto make_runner = [&] { return Runner(*this, runs, stopping); };
+  if (!work.as_done) return in_order<SweepRecord>(runs.count, work.threads, make_runner, give, pause);
+
+  std::mutex mutex;
+  std::vector<SweepRecord> done;
+  const auto make_putter = [&] {
+    return [&mutex, &done, runner = make_runner()](std::uint64_t n) mutable {
+      SweepRecord record = runner(n);
+      const std::lock_guard lock(mutex);
+      done.push_back(std::move(record));
+      return char{};
+    };
+  };
+  const auto drain = [&] {
+    std::vector<SweepRecord> taken;
+    {
+      const std::lock_guard lock(mutex);
+      taken.swap(done);
+    }
+    for (SweepRecord& record : taken) give(std::move(record));
+  };
+  in_order<char>(
+      runs.count, work.threads, make_putter, [](char) {},
+      [&] {
+        drain();
+        return pause();
+      });
+  drain();
 }
 
 }  // namespace halfopen::sim

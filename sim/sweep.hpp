@@ -2,6 +2,7 @@
 // Its runs are numbered from 1: the last parameter varies fastest but for the replicates, which vary fastest
 // of all. Replicate 1 of a point has the point's own seed, the next one that seed + 1 and so on (modulo
 // 2^64), and so the same replicate has the same luck at every point: what differs is due to the parameters.
+// In place of every combination a plan may list its points, which are then swept in that order.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ inline constexpr std::uint64_t MAX_SWEEP_RUNS = 10'000'000;
 
 struct SweepParam {
   std::string pointer;              // JSON pointer of the setting; what LoadOptions::sets may name
-  std::vector<std::string> values;  // JSON texts, at least one
+  std::vector<std::string> values;  // JSON texts, at least one; none if the plan lists its points
 };
 
 struct SweepPlan {
@@ -31,9 +32,15 @@ struct SweepPlan {
   LoadOptions load;        // sets: done before the parameters. seed: of each point's first replicate
   std::vector<SweepParam> params;
   std::uint64_t replicates = 1;
+  // If there are any: these in place of every combination; each a JSON text for every parameter.
+  std::vector<std::vector<std::string>> points{};
 };
 
-// Why the plan can't be swept at all, as a sentence: too many runs, one setting given twice.
+// How many runs it has; none: more than MAX_SWEEP_RUNS.
+std::optional<std::uint64_t> sweep_size(const SweepPlan& plan);
+
+// Why the plan can't be swept at all, as a sentence: too many runs, one setting given twice, a point without
+// all its values.
 std::optional<std::string> sweep_problem(const SweepPlan& plan);
 
 struct SweepRun {
@@ -42,12 +49,16 @@ struct SweepRun {
   std::uint64_t replicate = 1;  // from 1
 };
 
-// Some of a sweep's runs: first, first + stride, …
+// Some of a sweep's runs: first, first + stride, …, or those at these places of a list.
 struct SweepRuns {
   std::uint64_t first = 1, stride = 1, count = 0;
+  std::shared_ptr<const std::vector<std::uint64_t>> listed{};  // ascending
 
-  std::uint64_t number(std::uint64_t n) const { return first + n * stride; }
-  SweepRuns without_first(std::uint64_t n) const { return {number(n), stride, count - n}; }
+  std::uint64_t number(std::uint64_t n) const { return listed ? (*listed)[place(n)] : place(n); }
+  SweepRuns without_first(std::uint64_t n) const { return {place(n), stride, count - n, listed}; }
+
+ private:
+  std::uint64_t place(std::uint64_t n) const { return first + n * stride; }
 };
 
 // What came out of one run.
@@ -73,7 +84,8 @@ class SweepChanged : public std::runtime_error {
 
 struct SweepWork {
   unsigned threads = 0;         // 0: as many as there are processors
-  std::function<bool()> pause;  // see in_order.hpp; false ends the work early
+  std::function<bool()> pause;  // see in_order.hpp; false ends the work early, runs under way with it
+  bool as_done = false;  // execute() hands over what is done, before each pause, whatever came before it
 };
 
 class Sweep {
@@ -85,6 +97,7 @@ class Sweep {
   std::uint64_t size() const { return size_; }
   SweepRuns all() const { return {1, 1, size_}; }
   SweepRuns only(std::uint64_t number) const { return {number, 1, 1}; }  // 1 … size()
+  static SweepRuns listed(std::vector<std::uint64_t> numbers);  // each of them 1 … size(), ascending
   // Shard `index` of `of`, from 1; each run is in exactly one of them, and they differ by one run at most.
   SweepRuns shard(std::uint64_t index, std::uint64_t of) const;
 
@@ -101,7 +114,8 @@ class Sweep {
   std::uint64_t seed(const SweepRun& run);
   std::uint64_t digest(const SweepRun& run);
 
-  // Runs them and hands over what came out, in order and on the calling thread. Throws SweepChanged.
+  // Runs them and hands over what came out, on the calling thread and, unless `as_done`, in order. Throws
+  // SweepChanged, and what `hand_over` and `pause` throw.
   void execute(const SweepRuns& runs, const SweepWork& work,
                const std::function<void(SweepRecord&&)>& hand_over);
 
