@@ -11,6 +11,7 @@ void bind_mistakes(py::module_& m);  // first: everybody's errors
 void bind_scenario(py::module_& m);
 void bind_table(py::module_& m);
 void bind_run(py::module_& m);
+void bind_sweep(py::module_& m);
 void bind_machines(py::module_& m);
 void bind_description(py::module_& m);
 

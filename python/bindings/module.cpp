@@ -11,6 +11,7 @@ PYBIND11_MODULE(_core, m) {
   bind_scenario(m);
   bind_table(m);
   bind_run(m);
+  bind_sweep(m);
   bind_machines(m);
   bind_description(m);
 }

@@ -9,11 +9,17 @@
 
 from halfopen import build
 from halfopen._core import Mistake, __version__
+from halfopen.designs import Range, design
 from halfopen.errors import ScenarioError
+from halfopen.executors import ray_executor
+from halfopen.frame import Frame
 from halfopen.machines import ActiveProbe, Breaker, EndpointHealth, RetryBudget
 from halfopen.result import Failure, Result, run
 from halfopen.scenario import Scenario
+from halfopen.sweep import Sweep, SweepRun
+from halfopen.sweep_result import SweepResult
 from halfopen.table import Table
+from halfopen.tuning import tune
 from halfopen.upstream import Upstream
 
 __all__ = [
@@ -21,14 +27,22 @@ __all__ = [
     "Breaker",
     "EndpointHealth",
     "Failure",
+    "Frame",
     "Mistake",
+    "Range",
     "Result",
     "RetryBudget",
     "Scenario",
     "ScenarioError",
+    "Sweep",
+    "SweepResult",
+    "SweepRun",
     "Table",
     "Upstream",
     "__version__",
     "build",
+    "design",
+    "ray_executor",
     "run",
+    "tune",
 ]

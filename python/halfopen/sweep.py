@@ -1,0 +1,299 @@
+"""Sweeps: one scenario at many settings, several seeds each, over all cores or whatever executor is given."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfopen import _core
+from halfopen.executors import Chunk, Plan, submit_all, tidy
+from halfopen.frame import Frame, column_of
+from halfopen.params import Settings, Where, points_of
+from halfopen.progress import Bar, Progress
+from halfopen.result import Result
+from halfopen.result import run as run_scenario
+from halfopen.scenario import Scenario
+from halfopen.store import Store, run_id
+from halfopen.sweep_result import SweepResult
+
+RESULTS = ("expectations", "held", "fingerprint", "digest")
+PART_RUNS, PART_S = 200, 5.0  # a batch of a store: so many runs or so many seconds, whichever comes first
+LOOK_S = 0.2
+
+
+class SweepRun(NamedTuple):
+    """One run of a sweep."""
+
+    number: int
+    """From 1."""
+    point: int
+    """Which of the sweep's points, from 0."""
+    replicate: int
+    """From 1."""
+    seed: int
+    """The same for the same replicate at every point."""
+    settings: Settings
+    """Value by JSON pointer."""
+
+
+class Sweep:
+    """A scenario at many settings, each with several seeds: numbered runs, in a fixed order.
+
+    Parameters
+    ----------
+    scenario : what is swept.
+    params : a grid, `{pointer: values}`, of which the last parameter varies fastest. A tuple of pointers is set together:
+        `{("/a", "/b"): zip([1, 2], [3, 4])}` are two values and not four.
+    points : in place of a grid, a list of `{pointer: value}` or a frame of pandas, as `halfopen.design` makes one.
+    where : what a point must fulfil to be run: an expression such as `"{/a} < 2 * {/b}"`, a function of
+        `{pointer: value}`, or several of them.
+    replicates : runs a point. Replicate 1 has the seed, the next one seed + 1 and so on (modulo 2^64), at every point:
+        the same replicate has the same luck everywhere, so that what differs is due to the settings.
+    seed : from 0 to 2^64 - 1; that of the scenario unless given.
+    metrics : names of `halfopen.metrics`, the columns of the result; all of them unless given.
+
+    Raises ValueError, with a sentence, for what can't be swept; what is wrong with the scenario at some point raises
+    `ScenarioError` from `run()`, `runs()` and the like, before anything runs.
+
+    >>> sweep = Sweep(scenario, {"/upstreams/0/health/consecutive_failures": [2, 5, 10]}, replicates=20, seed=7)
+    >>> result = sweep.run()
+    >>> result.frame, result.summary(), result.compare({"/upstreams/0/health/consecutive_failures": 5})
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        params: Mapping[Any, Iterable[Any]] | None = None,
+        *,
+        points: Any | None = None,
+        where: Where | Iterable[Where] | None = None,
+        replicates: int = 20,
+        seed: int | None = None,
+        metrics: Sequence[str] | None = None,
+    ) -> None:
+        if not isinstance(scenario, Scenario):
+            raise TypeError(f"a sweep needs a halfopen.Scenario, not {type(scenario).__name__}: make one by Scenario.load(path)")
+        self.scenario = scenario
+        self.metrics = known_metrics(metrics)
+        self.replicates, self.seed = replicates, seed
+        self._points = points_of(params, points, where)
+        core = scenario._core
+        folder = os.path.dirname(os.path.abspath(core.file))
+        texts = tuple(tuple(self._points.texts(n)) for n in range(len(self._points.rows)))
+        self._plan = Plan(
+            _core.__version__, core.effective_json, os.path.join(folder, "scenario.json"), core.file_name, seed,
+            self._points.pointers, texts, replicates,
+        )  # fmt: skip
+        self._core = self._plan.core()
+        self._lock = threading.RLock()
+        self._prepared: set[int] = set()
+        self._done: list[Chunk] = []
+
+    @property
+    def params(self) -> tuple[str, ...]:
+        """The JSON pointers that are set, in order."""
+        return self._points.pointers
+
+    @cached_property
+    def points(self) -> tuple[Settings, ...]:
+        """The settings of each point."""
+        return tuple(self._points.settings(n) for n in range(len(self._points.rows)))
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def __getitem__(self, number: int) -> SweepRun:
+        """Run `number`, from 1."""
+        return self.runs([number])[0]
+
+    def __iter__(self) -> Iterator[SweepRun]:
+        return iter(self.runs())
+
+    def runs(self, numbers: Iterable[int] | None = None) -> list[SweepRun]:
+        """The runs, all or some, in order."""
+        chosen = self._chosen(numbers)
+        with self._lock:
+            self._prepare(chosen)
+            seeds, _ = self._core.identities(chosen)
+        rows = zip(chosen, seeds.tolist(), strict=True)
+        return [SweepRun(n, self._point(n), (n - 1) % self.replicates + 1, seed, self.points[self._point(n)]) for n, seed in rows]
+
+    def scenario_of(self, number: int) -> Scenario:
+        """The scenario of one run, with its settings and its seed."""
+        run = self[number]
+        return self.scenario.with_(run.settings).with_seed(run.seed)
+
+    def run_one(self, number: int) -> Result:
+        """One run alone, with all its tables."""
+        return run_scenario(self.scenario_of(number))
+
+    def run(
+        self,
+        numbers: Iterable[int] | None = None,
+        *,
+        executor: Executor | None = None,
+        threads: int = 0,
+        store: str | os.PathLike[str] | None = None,
+        progress: Progress = None,
+        batch: int | None = None,
+    ) -> SweepResult:
+        """Run what has not been run yet, and answer all of it. The result is the same to the byte however it is run.
+
+        Parameters
+        ----------
+        numbers : some of the runs; `range(3, len(sweep) + 1, 8)` is the third of eight shares.
+        executor : any `concurrent.futures.Executor`: a pool of processes, `client.get_executor()` of Dask,
+            `halfopen.ray_executor()`. Without one, C++ threads of this process run without the GIL.
+        threads : of those; 0 for as many as there are processors.
+        store : a folder that keeps what is run (needs pyarrow). Only what it lacks is run, whoever put it there.
+        progress : see `halfopen.progress.Bar`.
+        batch : runs a task of the executor, and a part of the store. A killed sweep loses at most one batch.
+
+        Ctrl-C raises KeyboardInterrupt within a fraction of a second; what is done is kept in the store, and in this
+        object: `run()` again goes on from there.
+        """
+        if batch is not None and batch < 1:
+            raise ValueError(f"batch is a number of runs from 1, not {batch}")
+        chosen = self._chosen(numbers)
+        with self._lock:
+            self._prepare(chosen)
+            keeper = _Keeper(self, store, PART_RUNS if batch is None else batch)
+            missing = keeper.missing(chosen)
+            bar = Bar(progress, len(chosen), len(chosen) - len(missing))
+
+            def take(chunk: Chunk) -> None:
+                keeper.take(chunk)
+                bar.add(len(chunk["run"]))
+
+            try:
+                if missing and executor is not None:
+                    submit_all(executor, self._plan, missing, batch, take)
+                elif missing:
+                    self._core.execute(missing, threads, LOOK_S, lambda columns: take(tidy(columns)))
+            finally:
+                bar.close()
+                keeper.flush()
+            return SweepResult(self, self._table(chosen))
+
+    def _chosen(self, numbers: Iterable[int] | None) -> list[int]:
+        if numbers is None:
+            return list(range(1, len(self) + 1))
+        chosen = sorted({int(number) for number in numbers})
+        wrong = next((number for number in chosen if not 1 <= number <= len(self)), None)
+        if wrong is not None:
+            raise IndexError(f"there is no run {wrong}: they are numbered from 1 to {len(self)}")
+        return chosen
+
+    def _point(self, number: int) -> int:
+        return (number - 1) // self.replicates
+
+    def _prepare(self, numbers: list[int]) -> None:
+        """Every point is read before anything runs."""
+        points = {self._point(number) for number in numbers}
+        if not points <= self._prepared:
+            wanted = sorted(points | self._prepared)
+            self._core.prepare([point * self.replicates + 1 for point in wanted])
+            self._prepared |= points
+
+    def _table(self, numbers: list[int]) -> Frame:
+        """A row a run, by number."""
+        runs = np.concatenate([chunk["run"] for chunk in self._done]) if self._done else np.empty(0, dtype=np.int64)
+        known, first = np.unique(runs, return_index=True)
+        rows = first[np.searchsorted(known, np.array(numbers, dtype=np.int64))]
+        points = np.array([self._point(number) for number in numbers], dtype=np.int64)
+        columns = {"run": runs[rows], "point": points, "replicate": (runs[rows] - 1) % self.replicates + 1}
+
+        def result(name: str) -> None:
+            columns[name] = np.concatenate([chunk[name] for chunk in self._done])[rows]
+
+        result("seed")
+        for n, pointer in enumerate(self.params):
+            values = [row[n] for row in self._points.rows]
+            columns[pointer] = column_of([one.value for one in values], [one.text for one in values])[points]
+        for name in (*self.metrics, *RESULTS):
+            result(name)
+        return Frame(columns)
+
+    def __repr__(self) -> str:
+        name = self.scenario.name or "(no name)"
+        return f"<Sweep of {name}: {len(self)} runs, {len(self._points.rows)} points of {len(self.params)} parameters>"
+
+
+class _Keeper:
+    """Where finished runs go: into the sweep at once, and batch by batch into its store if there is one."""
+
+    def __init__(self, sweep: Sweep, store: str | os.PathLike[str] | None, batch: int) -> None:
+        self._sweep, self._batch = sweep, batch
+        plan = sweep._plan
+        self._store = None if store is None else Store(store, plan.version, sweep.scenario.with_seed(0).digest)
+        self._settings = [
+            json.dumps(dict(zip(plan.pointers, map(json.loads, row), strict=True)), sort_keys=True) for row in plan.points
+        ]
+        self._ids: dict[int, str] = {}
+        self._waiting: list[Chunk] = []
+        self._since = time.monotonic()
+
+    def missing(self, numbers: list[int]) -> list[int]:
+        """What neither the sweep nor the store has; what the store has, the sweep has now as well."""
+        here = {number for chunk in self._sweep._done for number in chunk["run"].tolist()}
+        if self._store is None:
+            return [number for number in numbers if number not in here]
+        seeds, digests = self._sweep._core.identities(numbers)
+        runs: dict[str, list[int]] = {}
+        for number, seed, digest in zip(numbers, seeds.tolist(), digests, strict=True):
+            name = run_id(self._sweep._plan.version, digest, seed, self._settings[self._sweep._point(number)])
+            self._ids[number] = name
+            runs.setdefault(name, []).append(number)
+        there: set[int] = set()
+        for chunk in self._store.load(runs, ("seed", *known_metrics(None), *RESULTS)):
+            self._sweep._done.append(chunk)
+            there |= set(chunk["run"].tolist())
+        for chunk in self._sweep._done:  # run before the store was given
+            fresh = np.array([n in self._ids and n not in there for n in chunk["run"].tolist()], dtype=bool)
+            if fresh.any():
+                self._waiting.append({name: values[fresh] for name, values in chunk.items()})
+        self.flush()
+        return [number for number in numbers if number not in here | there]
+
+    def take(self, chunk: Chunk) -> None:
+        self._sweep._done.append(chunk)
+        if self._store is not None:
+            self._waiting.append(chunk)
+            full = sum(len(one["run"]) for one in self._waiting) >= self._batch
+            if full or time.monotonic() - self._since > PART_S:
+                self.flush()
+
+    def flush(self) -> None:
+        self._since = time.monotonic()
+        if self._store is None or not self._waiting:
+            return
+        names = list(self._waiting[0])
+        chunk = {name: np.concatenate([one[name] for one in self._waiting]) for name in names}
+        self._waiting.clear()
+        order = np.argsort(chunk["run"], kind="stable")
+        chunk = {name: values[order] for name, values in chunk.items()}
+        numbers = chunk["run"].tolist()
+        settings = [self._settings[self._sweep._point(number)] for number in numbers]
+        self._store.add(chunk, [self._ids[number] for number in numbers], settings)
+
+
+def known_metrics(names: Sequence[str] | None) -> tuple[str, ...]:
+    """Names of metrics as given, or all in documented order. Raises ValueError."""
+    every = [row[0] for row in _core.metrics()]
+    if isinstance(names, str):
+        raise ValueError(f"metrics is a list of names: [{names!r}]")
+    for name in names or ():
+        if name not in every:
+            near = difflib.get_close_matches(str(name), every, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(every)}"
+            raise ValueError(f"there is no metric {name!r}: {hint}")
+    return tuple(every if names is None else dict.fromkeys(names))

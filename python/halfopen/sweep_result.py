@@ -1,0 +1,143 @@
+"""What came out of a sweep: a tidy table, a row a run, and what it says of the settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from halfopen import stats
+from halfopen.frame import Frame
+from halfopen.params import value_of
+
+if TYPE_CHECKING:
+    import pandas
+
+    from halfopen.sweep import Sweep
+
+
+class SweepResult:
+    """The runs of a sweep.
+
+    Attributes
+    ----------
+    sweep : where they came from.
+    table : `Frame`, a row a run by number: run (from 1), point (from 0), replicate (from 1), seed; a column a parameter,
+        named by its pointer; a column a metric, its unit in its name; expectations and how many of them held; fingerprint of
+        the events and digest of the scenario, 16 hexadecimal digits each. The same bytes whatever ran the sweep.
+    """
+
+    def __init__(self, sweep: Sweep, table: Frame) -> None:
+        self.sweep, self.table = sweep, table
+
+    @cached_property
+    def frame(self) -> pandas.DataFrame:
+        """The table as a `pandas.DataFrame`; `table.to_polars()` and `table.to_arrow()` are for others."""
+        return self.table.to_pandas()
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics, as the sweep was asked for them."""
+        return self.sweep.metrics
+
+    @property
+    def params(self) -> tuple[str, ...]:
+        """Pointers of the parameters."""
+        return self.sweep.params
+
+    @property
+    def ok(self) -> bool:
+        """Whether every expectation held in every run."""
+        return bool((self.table["held"] == self.table["expectations"]).all())
+
+    def summary(
+        self, metrics: Sequence[str] | None = None, *, level: float = 0.95, method: stats.Method = "t"
+    ) -> pandas.DataFrame:
+        """Means over replicates, a row a point and metric.
+
+        Columns: point, the parameters, metric; n, the replicates in which it was measured; mean, std (n - 1), and
+        [low, high], the interval of the mean at `level`. `method`: "t" for Student's t, "bootstrap" for percentiles of
+        2,000 resampled means with draws of a fixed seed. Where n falls short of the replicates, the mean is of those in
+        which there was something to measure: a detection time says nothing of faults that were missed.
+        """
+        return self.summary_table(metrics, level=level, method=method).to_pandas()
+
+    def summary_table(
+        self, metrics: Sequence[str] | None = None, *, level: float = 0.95, method: stats.Method = "t"
+    ) -> Frame:
+        """`summary` as a `Frame` of NumPy columns."""
+        stats.check(level, method)
+        return stats.summary_frame(self.table, self.params, self._asked(metrics), level, method)
+
+    def compare(
+        self,
+        baseline: int | Mapping[str, Any],
+        metrics: Sequence[str] | None = None,
+        *,
+        level: float = 0.95,
+        method: stats.Method = "t",
+    ) -> pandas.DataFrame:
+        """Differences to a baseline, replicate by replicate: both had the same seed, and so most of the luck cancels.
+
+        Parameters
+        ----------
+        baseline : a point's number; or settings, `{"/upstreams/0/health/eject_ms": 30000}`: each point is then compared
+            with the one that differs from it in these alone.
+        metrics, level, method : as in `summary`.
+
+        Columns: point, the parameters, metric; baseline, the other point; n, the pairs in which both were measured;
+        baseline_mean over these; difference, the mean of point minus baseline, its std and interval [low, high].
+        Points that are their own baseline are left out, and those whose baseline is not among the points.
+        """
+        return self.compare_table(baseline, metrics, level=level, method=method).to_pandas()
+
+    def compare_table(
+        self,
+        baseline: int | Mapping[str, Any],
+        metrics: Sequence[str] | None = None,
+        *,
+        level: float = 0.95,
+        method: stats.Method = "t",
+    ) -> Frame:
+        """`compare` as a `Frame` of NumPy columns."""
+        stats.check(level, method)
+        if isinstance(baseline, Mapping):
+            bases = self._bases(baseline)
+        else:
+            if not 0 <= baseline < len(self.sweep.points):
+                raise ValueError(f"there is no point {baseline}: they are numbered from 0 to {len(self.sweep.points) - 1}")
+            bases = dict.fromkeys(range(len(self.sweep.points)), int(baseline))
+        return stats.compare_frame(self.table, self.params, self._asked(metrics), level, method, bases)
+
+    def _bases(self, baseline: Mapping[str, Any]) -> dict[int, int]:
+        for pointer in baseline:
+            if pointer not in self.params:
+                raise ValueError(f"the baseline sets {pointer}, which is no parameter: {', '.join(self.params)}")
+        fixed = {pointer: value_of(value).value for pointer, value in baseline.items()}
+        points = {_key(settings): point for point, settings in reversed(list(enumerate(self.sweep.points)))}
+        out = {}
+        for point, settings in enumerate(self.sweep.points):
+            wanted = settings | fixed
+            if _key(wanted) in points:
+                out[point] = points[_key(wanted)]
+        if not out:
+            raise ValueError(f"no point has {fixed}, whatever else it sets: there is no such baseline")
+        return out
+
+    def _asked(self, metrics: Sequence[str] | None) -> list[str]:
+        if isinstance(metrics, str):
+            raise ValueError(f"metrics is a list of names: [{metrics!r}]")
+        for name in metrics or ():
+            if name not in self.metrics:
+                raise ValueError(f"{name!r} is no metric of this sweep; it has {', '.join(self.metrics)}")
+        return list(self.metrics if metrics is None else metrics)
+
+    def __repr__(self) -> str:
+        return f"<SweepResult of {self.table.rows} runs: {', '.join(self.metrics[:4])}{', …' if len(self.metrics) > 4 else ''}>"
+
+
+def _key(settings: Mapping[str, Any]) -> str:
+    """Equal for equal settings: 5 and 5.0 are one number."""
+    plain = {name: float(value) if type(value) is int else value for name, value in settings.items()}
+    return json.dumps(plain, sort_keys=True)
