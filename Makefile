@@ -60,10 +60,10 @@ soak: deps ## an hour of fuzzing and the long runs: before a release, not before
 	cmake --preset release && cmake --build --preset release && ctest --preset soak || failed+=' ctest-soak'; \
 	if [[ -n $$failed ]]; then echo "make soak: failed:$$failed" >&2; exit 1; fi
 
-bench: deps ## workload W and the machines, as ratios to a yardstick of the same hour
+bench: wheel ## workload W, the machines and sweeps, as ratios to a yardstick of the same hour
 	@cmake --preset release >&2
 	@cmake --build --preset release --target bench >&2
-	@$(python) tests/bench/run.py --build build/release
+	@$(python) tests/bench/run.py --build build/release --python $(package_python)
 
 format: deps ## clang-format over all our C++
 	@clang-format -i $(cpp_files)

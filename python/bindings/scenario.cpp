@@ -18,6 +18,12 @@ namespace {
 constexpr std::string_view NOT_A_TEXT = "<dict>";
 }
 
+void called(sim::Mistake& mistake, const std::string& file, const std::string& name) {
+  if (mistake.file != file) return;
+  mistake.file = name;
+  if (name == NOT_A_TEXT) mistake.line = mistake.column = 0;  // nobody wrote the text that it is a place in
+}
+
 LoadedScenario LoadedScenario::read_file(const std::string& path, const std::string& name,
                                          sim::LoadOptions options) {
   std::string text, wrong;
@@ -27,11 +33,7 @@ LoadedScenario LoadedScenario::read_file(const std::string& path, const std::str
 
 LoadedScenario LoadedScenario::read(Origin origin) {
   sim::Loaded loaded = sim::load_scenario_text(origin.text, origin.file, origin.options);
-  for (sim::Mistake& mistake : loaded.mistakes) {
-    if (mistake.file != origin.file) continue;
-    mistake.file = origin.name;
-    if (origin.name == NOT_A_TEXT) mistake.line = mistake.column = 0;  // nobody wrote the text that it is a place in
-  }
+  for (sim::Mistake& mistake : loaded.mistakes) called(mistake, origin.file, origin.name);
   if (!loaded.scenario) throw BadFile(std::move(loaded.mistakes));
   LoadedScenario out;
   out.origin_ = std::move(origin);

@@ -46,4 +46,7 @@ class LoadedScenario {
   std::vector<sim::Mistake> warnings_;
 };
 
+// A mistake in `file` becomes one in `name`, which is what its author knows.
+void called(sim::Mistake& mistake, const std::string& file, const std::string& name);
+
 }  // namespace halfopen::python

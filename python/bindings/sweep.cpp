@@ -12,6 +12,7 @@
 
 #include "python/bindings/bindings.hpp"
 #include "python/bindings/mistakes.hpp"
+#include "python/bindings/scenario.hpp"
 #include "sim/number_format.hpp"
 #include "sim/sweep.hpp"
 
@@ -29,19 +30,22 @@ struct BoundSweep {
   std::string name;
 };
 
-BoundSweep make_sweep(std::string text, std::string file, std::string name, std::optional<std::uint64_t> seed,
+BoundSweep make_sweep(const LoadedScenario& scenario, std::optional<std::uint64_t> seed,
                       const std::vector<std::string>& pointers, std::vector<std::vector<std::string>> points,
                       std::uint64_t replicates) {
+  const LoadedScenario::Origin& origin = scenario.origin();
   sim::SweepPlan plan;
-  plan.text = std::move(text);
-  plan.file = std::move(file);
-  plan.load.seed = seed;
+  plan.text = origin.text;
+  plan.file = origin.file;
+  plan.load = origin.options;
+  const bool sets_seed = std::find(pointers.begin(), pointers.end(), "/seed") != pointers.end();
+  if (seed || sets_seed) plan.load.seed = seed;  // the later word wins
   for (const std::string& pointer : pointers) plan.params.push_back({pointer, {}});
   plan.replicates = replicates;
   plan.points = std::move(points);
   if (plan.points.empty()) throw py::value_error("a sweep needs at least one point");
   if (const auto problem = sim::sweep_problem(plan)) throw py::value_error(*problem);
-  return {sim::Sweep(std::move(plan)), std::move(name)};
+  return {sim::Sweep(std::move(plan)), origin.name};
 }
 
 sim::SweepRuns chosen(const sim::Sweep& sweep, Numbers numbers) {
@@ -88,12 +92,10 @@ class Signals {
   std::optional<py::error_already_set> raised_;
 };
 
-// The text that is read is what the scenario says in effect, and not its file: a place in it would mislead.
-sim::Mistake without_place(sim::Mistake mistake, const BoundSweep& self, const sim::SweepMistake& found) {
-  if (mistake.file == self.sweep.plan().file) {
-    mistake.file = self.name;
-    mistake.line = mistake.column = 0;
-  }
+// A mistake as its author can use it: with the runs that make it.
+sim::Mistake told(const sim::SweepMistake& found, const BoundSweep& self) {
+  sim::Mistake mistake = found.mistake;
+  called(mistake, self.sweep.plan().file, self.name);
   mistake.what += " (first in run " + std::to_string(found.first.number);
   if (found.points > 1) mistake.what += ", " + std::to_string(found.points) + " points in all";
   mistake.what += ")";
@@ -108,7 +110,7 @@ py::tuple prepare(BoundSweep& self, Numbers numbers, unsigned threads) {
     const sim::SweepRuns runs = chosen(self.sweep, std::move(numbers));
     for (const sim::SweepMistake& found :
          self.sweep.prepare(runs, {threads, [&signals] { return signals.go_on(); }})) {
-      mistakes.push_back(without_place(found.mistake, self, found));
+      mistakes.push_back(told(found, self));
     }
   }
   signals.raise();
@@ -180,7 +182,7 @@ py::dict columns(const std::vector<sim::SweepRecord>& records) {
 }
 
 // Hands over what is done every `every_s` seconds and at the end, also if that is an interrupt.
-void execute(BoundSweep& self, Numbers numbers, unsigned threads, double every_s, const py::function& take) {
+void execute(BoundSweep& self, Numbers numbers, unsigned threads, double every_s, const py::object& take) {
   const std::chrono::duration<double> every(every_s);
   Signals signals;
   std::vector<sim::SweepRecord> records;
@@ -213,8 +215,8 @@ void execute(BoundSweep& self, Numbers numbers, unsigned threads, double every_s
 
 void bind_sweep(py::module_& m) {
   py::class_<BoundSweep>(m, "Sweep", "Numbered runs of one scenario at several points, several seeds each.")
-      .def(py::init(&make_sweep), py::arg("text"), py::arg("file"), py::arg("name"), py::arg("seed"),
-           py::arg("pointers"), py::arg("points"), py::arg("replicates"))
+      .def(py::init(&make_sweep), py::arg("scenario"), py::arg("seed"), py::arg("pointers"),
+           py::arg("points"), py::arg("replicates"))
       .def("__len__", [](const BoundSweep& self) { return self.sweep.size(); })
       .def("prepare", &prepare, py::arg("numbers"), py::arg("threads") = 0,
            "Reads the scenario at every point of those runs; its warnings. Raises ScenarioError.")

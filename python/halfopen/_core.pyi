@@ -6,7 +6,7 @@ import collections.abc
 import numpy
 import typing
 import typing_extensions
-__all__: list[str] = ['ActiveProbe', 'Admission', 'Body', 'Breaker', 'BreakerAdmission', 'Dispatch', 'EndpointHealth', 'Mistake', 'RetryBudget', 'Run', 'Scenario', 'Table', 'Upstream', 'draw', 'jittered_backoff_ms', 'metrics', 'nominal_backoff_ms', 'philox4x64_10', 'scenario_schema', 'simulate', 'timeline_schema']
+__all__: list[str] = ['ActiveProbe', 'Admission', 'Body', 'Breaker', 'BreakerAdmission', 'Dispatch', 'EndpointHealth', 'MAX_SWEEP_RUNS', 'Mistake', 'RetryBudget', 'Run', 'Scenario', 'Sweep', 'Table', 'Upstream', 'draw', 'jittered_backoff_ms', 'metrics', 'nominal_backoff_ms', 'philox4x64_10', 'scenario_schema', 'simulate', 'timeline_schema']
 class Mistake:
     """
     One thing that is wrong with a file, or will surprise its author.
@@ -190,6 +190,26 @@ class Run:
     @property
     def version(self) -> str:
         ...
+class Sweep:
+    """
+    Numbered runs of one scenario at several points, several seeds each.
+    """
+    def __init__(self, scenario: Scenario, seed: typing.SupportsInt | typing.SupportsIndex | None, pointers: collections.abc.Sequence[str], points: collections.abc.Sequence[collections.abc.Sequence[str]], replicates: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    def __len__(self) -> int:
+        ...
+    def execute(self, numbers: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], threads: typing.SupportsInt | typing.SupportsIndex, every_s: typing.SupportsFloat | typing.SupportsIndex, take: typing.Any) -> None:
+        """
+        Runs them in any order without the GIL; `take(columns)` gets what is done, on this thread.
+        """
+    def identities(self, numbers: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> tuple[typing.Any, ...]:
+        """
+        Seeds and digests of runs, ascending.
+        """
+    def prepare(self, numbers: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], threads: typing.SupportsInt | typing.SupportsIndex = 0) -> tuple[typing.Any, ...]:
+        """
+        Reads the scenario at every point of those runs; its warnings. Raises ScenarioError.
+        """
 class EndpointHealth:
     """
     Passive health of one endpoint.
@@ -397,4 +417,5 @@ def timeline_schema() -> str:
     """
     JSON Schema (draft-07) of timelines, as text.
     """
+MAX_SWEEP_RUNS: int = 10000000
 __version__: str

@@ -24,8 +24,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from halfopen.optional import load
 from halfopen.params import Settings
-from halfopen.table import missing
 
 Method = Literal["sobol", "latin", "halton"]
 _ENGINES = {"sobol": "Sobol", "latin": "LatinHypercube", "halton": "Halton"}
@@ -107,11 +107,7 @@ def design(space: Space, n: int, *, method: Method = "sobol", seed: int = 7) -> 
         raise ValueError(f"method is one of {', '.join(_ENGINES)}, not {method!r}")
     if n < 1 or (method == "sobol" and n & (n - 1)):
         raise ValueError(f"n is a number of points from 1, for sobol a power of two as 64 is; not {n}")
-    try:
-        from scipy.stats import qmc
-    except ImportError:
-        raise missing("scipy", "design", "design()") from None
-    engine = getattr(qmc, _ENGINES[method])
+    engine = getattr(load("scipy.stats.qmc", "design", "design()"), _ENGINES[method])
     luck = "rng" if "rng" in inspect.signature(engine).parameters else "seed"  # SciPy renamed it in 1.15
     shares = engine(d=len(parts), **{luck: seed}).random(n)
     return [{name: _at(part, float(share)) for (name, part), share in zip(parts.items(), row, strict=True)} for row in shares]

@@ -13,7 +13,7 @@ import numpy as np
 
 from halfopen import _core
 from halfopen.frame import Column, texts
-from halfopen.table import missing
+from halfopen.optional import load
 
 Chunk = dict[str, Column]
 WORDS = ("fingerprint", "digest")
@@ -24,9 +24,7 @@ class Plan:
     """What every task of a sweep must know, plain data: pickles, and is the same in every process."""
 
     version: str
-    text: str  # the scenario as it is in effect
-    file: str  # files that its settings name are beside it
-    name: str  # what messages call it
+    scenario: _core.Scenario  # with the files that it names
     seed: int | None
     pointers: tuple[str, ...]
     points: tuple[tuple[str, ...], ...]
@@ -34,9 +32,7 @@ class Plan:
 
     def core(self) -> _core.Sweep:
         """Ready to run. Raises ValueError if it can't be swept at all."""
-        return _core.Sweep(
-            self.text, self.file, self.name, self.seed, list(self.pointers), [list(row) for row in self.points], self.replicates
-        )
+        return _core.Sweep(self.scenario, self.seed, self.pointers, self.points, self.replicates)
 
 
 @dataclass(frozen=True)
@@ -110,11 +106,7 @@ class RayExecutor(Executor):
     """Ray as a `concurrent.futures.Executor`: each call is a task of Ray's. See `ray_executor`."""
 
     def __init__(self, **options: Any) -> None:
-        try:
-            import ray
-        except ImportError:
-            raise missing("ray", "ray", "ray_executor()") from None
-        self._ray = ray
+        self._ray = ray = load("ray", "ray", "ray_executor()")
         self._call = ray.remote(**options)(_call) if options else ray.remote(_call)
         self._lock = threading.Lock()
         self._pending: dict[Future[Any], Any] = {}

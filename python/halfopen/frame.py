@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from halfopen.table import missing
+from halfopen.optional import load
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
+    import pandas  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    import polars  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    import pyarrow  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 Column = npt.NDArray[Any]
 _INT64 = range(-(2**63), 2**63)
@@ -65,30 +65,22 @@ class Frame(Mapping[str, Column]):
 
     def to_pandas(self) -> pandas.DataFrame:
         """A `pandas.DataFrame`."""
-        try:
-            import pandas
-        except ImportError:
-            raise missing("pandas", "pandas", "a pandas frame") from None
-        return pandas.DataFrame(dict(self._columns))
+        frame: pandas.DataFrame = load("pandas", "pandas", "a pandas frame").DataFrame(dict(self._columns))
+        return frame
 
     def to_polars(self) -> polars.DataFrame:
         """A `polars.DataFrame`."""
-        try:
-            import polars
-        except ImportError:
-            raise missing("polars", "polars", "to_polars()") from None
+        library = load("polars", "polars", "to_polars()")
         columns = {
-            name: polars.Series(name, values.tolist(), dtype=polars.String) if values.dtype == object else values
+            name: library.Series(name, values.tolist(), dtype=library.String) if values.dtype == object else values
             for name, values in self._columns.items()
         }
-        return polars.DataFrame(columns)
+        frame: polars.DataFrame = library.DataFrame(columns)
+        return frame
 
     def to_arrow(self) -> pyarrow.Table:
         """A `pyarrow.Table`."""
-        try:
-            import pyarrow
-        except ImportError:
-            raise missing("pyarrow", "arrow", "to_arrow()") from None
+        pyarrow = load("pyarrow", "arrow", "to_arrow()")
         return pyarrow.table(
             {
                 name: pyarrow.array(values, type=pyarrow.string() if values.dtype == object else None)

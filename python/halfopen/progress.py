@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from halfopen.table import missing
+from halfopen.optional import load
 
 Progress = bool | Callable[[int, int], object] | None
 
@@ -38,10 +38,10 @@ class Bar:
 
 def _tqdm(wanted: bool, total: int, done: int) -> Any:
     try:
-        from tqdm import auto
+        auto = load("tqdm.auto", "progress", "progress=True")
     except ImportError:
         if wanted:
-            raise missing("tqdm", "progress", "progress=True") from None
+            raise
         return None
     in_notebook = auto.notebook_tqdm is not auto.std_tqdm
     if not wanted and not in_notebook and not sys.stderr.isatty():

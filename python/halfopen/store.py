@@ -22,7 +22,7 @@ import numpy as np
 
 from halfopen.executors import WORDS, Chunk
 from halfopen.frame import Frame, texts
-from halfopen.table import missing
+from halfopen.optional import load
 
 FORMAT = "halfopen.store/1"
 STALE_S = 3600.0  # age of a half-written file that nobody can be writing any more
@@ -43,13 +43,8 @@ class Store:
     _count = itertools.count()
 
     def __init__(self, folder: str | os.PathLike[str], version: str, scenario: str) -> None:
-        try:
-            import pyarrow
-            import pyarrow.parquet
-        except ImportError:
-            raise missing("pyarrow", "store", "store=") from None
-        self._arrow: Any = pyarrow
-        self._parquet: Any = pyarrow.parquet
+        self._arrow = load("pyarrow", "store", "store=")
+        self._parquet = load("pyarrow.parquet", "store", "store=")
         self._about = {"halfopen.format": FORMAT, "halfopen.version": version, "halfopen.scenario": scenario}
         self._folder = Path(folder) / f"{version}-{scenario}"
         if Path(folder).exists() and not Path(folder).is_dir():
@@ -65,7 +60,8 @@ class Store:
             table = self._read(path, columns)
             if table is None:
                 continue
-            places, numbers = [], []
+            places: list[int] = []
+            numbers: list[int] = []
             for place, name in enumerate(table["id"].to_pylist()):
                 if name in runs and name not in seen:
                     seen.add(name)

@@ -86,13 +86,8 @@ class Sweep:
         self.metrics = known_metrics(metrics)
         self.replicates, self.seed = replicates, seed
         self._points = points_of(params, points, where)
-        core = scenario._core
-        folder = os.path.dirname(os.path.abspath(core.file))
         texts = tuple(tuple(self._points.texts(n)) for n in range(len(self._points.rows)))
-        self._plan = Plan(
-            _core.__version__, core.effective_json, os.path.join(folder, "scenario.json"), core.file_name, seed,
-            self._points.pointers, texts, replicates,
-        )  # fmt: skip
+        self._plan = Plan(_core.__version__, scenario._core, seed, self._points.pointers, texts, replicates)
         self._core = self._plan.core()
         self._lock = threading.RLock()
         self._prepared: set[int] = set()
@@ -152,7 +147,8 @@ class Sweep:
         ----------
         numbers : some of the runs; `range(3, len(sweep) + 1, 8)` is the third of eight shares.
         executor : any `concurrent.futures.Executor`: a pool of processes, `client.get_executor()` of Dask,
-            `halfopen.ray_executor()`. Without one, C++ threads of this process run without the GIL.
+            `halfopen.ray_executor()`. Without one, C++ threads of this process run without the GIL. Files that the
+            scenario names travel with it; those that only a parameter's value names must be where the workers are.
         threads : of those; 0 for as many as there are processors.
         store : a folder that keeps what is run (needs pyarrow). Only what it lacks is run, whoever put it there.
         progress : see `halfopen.progress.Bar`.

@@ -12,7 +12,7 @@ from halfopen.frame import Frame
 from halfopen.params import value_of
 
 if TYPE_CHECKING:
-    import pandas
+    import pandas  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     from halfopen.sweep import Sweep
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from halfopen.designs import Range, Space, space_of
 from halfopen.errors import ScenarioError
+from halfopen.optional import load
 from halfopen.params import Settings, value_of
 from halfopen.scenario import Scenario
 from halfopen.sweep import Sweep, known_metrics
-from halfopen.table import missing
 
 if TYPE_CHECKING:
-    import optuna
+    import optuna  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 Objective = str | Callable[[dict[str, float]], float]
 
@@ -72,10 +72,7 @@ def tune(
 
 def _distributions(parts: Mapping[str, Range | list[Any]]) -> tuple[dict[str, Any], dict[tuple[str, str], Any]]:
     """What Optuna asks from, and what its texts mean: it knows no choice that is a list or an object."""
-    try:
-        from optuna import distributions as of
-    except ImportError:
-        raise missing("optuna", "optuna", "tune()") from None
+    of = load("optuna.distributions", "optuna", "tune()")
     out: dict[str, Any] = {}
     choices: dict[tuple[str, str], Any] = {}
     for name, part in parts.items():
@@ -111,7 +108,5 @@ def _tell(study: optuna.Study, trial: optuna.Trial, objectives: Sequence[Objecti
 
 
 def _fail(study: optuna.Study, trial: optuna.Trial, why: str) -> None:
-    from optuna.trial import TrialState
-
     trial.set_user_attr("why", why)
-    study.tell(trial, state=TrialState.FAIL)
+    study.tell(trial, state=load("optuna.trial", "optuna", "tune()").TrialState.FAIL)

@@ -1,6 +1,6 @@
-"""`make bench`: workload W beside the afternoon yardstick, the machines and the prober, as ratios of one run.
+"""`make bench`: workload W beside the afternoon yardstick, the machines, the prober and sweeps, as ratios of one run.
 
-    python tests/bench/run.py --build build/release [--rounds N] [--only NAME] [--json FILE]
+    python tests/bench/run.py --build build/release [--rounds N] [--only NAME] [--runs N] [--json FILE]
 
 Absolute times mean little on a shared machine, so whatever is compared runs in turn and a figure is a median over
 rounds. Rates are per second of processor time: a time slice that another process took is nobody's speed.
@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
@@ -64,8 +65,8 @@ def amount(value, unit):
     return f"{value:,.{digits}f}{'' if unit == 'x' else ' '}{unit}"
 
 
-def output_of(command):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+def output_of(command, cwd=None):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, cwd=cwd)
     if done.returncode != 0:
         raise Broken(f"{command[0]}: exit status {done.returncode}\n{done.stderr.strip()}")
     return json.loads(done.stdout)
@@ -250,6 +251,17 @@ def probe_rows(program, rounds):
     return rows
 
 
+# ---- sweeps from Python ----------------------------------------------------------------------------
+
+def sweep_rows(program, python, runs, rounds):
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = Path(folder) / "w.json"
+        scenario.write_bytes(subprocess.run([program, str(min(SIZES)), "--scenario"], capture_output=True, check=True).stdout)
+        script = Path(__file__).resolve().with_name("sweep.py")
+        # From elsewhere: beside a checkout's python/ the sources would stand in for the package.
+        return [Row("sweep", **row) for row in output_of([python, script, scenario, "--runs", runs, "--rounds", rounds], cwd=folder)]
+
+
 # ---- the account -----------------------------------------------------------------------------------
 
 
@@ -270,18 +282,22 @@ def options(arguments):
     parser = argparse.ArgumentParser(description="Workload W, the machines and the prober, as ratios.")
     parser.add_argument("--build", type=Path, required=True, help="the build folder: its bench/ holds the programs")
     parser.add_argument("--rounds", type=int, default=9, help="of everything (default: %(default)s)")
-    parser.add_argument("--only", choices=("w", *MACHINES, "probes"), action="append", help="a part; may be repeated")
+    parser.add_argument("--only", choices=("w", *MACHINES, "probes", "sweep"), action="append", help="a part; may be repeated")
+    parser.add_argument("--runs", type=int, default=300, help="of a sweep in a round (default: %(default)s)")
+    parser.add_argument("--python", type=Path, default=Path("build/python/env/bin/python"),
+                        help="an interpreter that has the package, for the sweeps (default: %(default)s)")
     parser.add_argument("--json", type=Path, help="write the rows there as well")
     chosen = parser.parse_args(arguments)
-    if chosen.rounds < 1:
-        parser.error("--rounds must be at least 1")
+    if chosen.rounds < 1 or chosen.runs < 1:
+        parser.error("--rounds and --runs must be at least 1")
     return chosen
 
 
 def main(arguments):
     chosen = options(arguments)
-    groups = chosen.only or ["w", *MACHINES, "probes"]
+    groups = chosen.only or ["w", *MACHINES, "probes", "sweep"]
     programs = {name: chosen.build / "bench" / name for name in ("afternoon", "workload_w", "machines", "probes")}
+    programs = {name: path.absolute() for name, path in programs.items()}
     load = os.getloadavg()[0]
     rows = []
     try:
@@ -292,6 +308,9 @@ def main(arguments):
             rows += machine_rows(programs["machines"], machines, chosen.rounds)
         if "probes" in groups:
             rows += probe_rows(programs["probes"], chosen.rounds)
+        if "sweep" in groups:
+            # The environment's own name is a link: resolved, it would be another interpreter.
+            rows += sweep_rows(programs["workload_w"], chosen.python.absolute(), chosen.runs, chosen.rounds)
     except (Broken, OSError, ValueError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2

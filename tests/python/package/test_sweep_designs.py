@@ -101,8 +101,8 @@ def test_what_cannot_be_tuned_is_told():
 
 def test_missing_libraries_are_named(monkeypatch):
     waiting = study("minimize")
-    monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    monkeypatch.setitem(sys.modules, "optuna", None)
+    monkeypatch.setitem(sys.modules, "scipy.stats.qmc", None)
+    monkeypatch.setitem(sys.modules, "optuna.distributions", None)
     with pytest.raises(ImportError, match=r"pip install 'halfopen\[design\]'"):
         halfopen.design({EJECT: (1, 2)}, 4)
     with pytest.raises(ImportError, match=r"pip install 'halfopen\[optuna\]'"):

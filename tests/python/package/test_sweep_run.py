@@ -158,7 +158,7 @@ def test_the_progress_bar(monkeypatch):
     assert progress.Bar(False, 1, 0)._bar is None
     monkeypatch.setattr(sys, "stderr", io.StringIO())  # nobody looks on
     assert progress.Bar(None, 1, 0)._bar is None
-    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     assert progress.Bar(None, 1, 0)._bar is None
     with pytest.raises(ImportError, match=r"pip install 'halfopen\[progress\]'"):
         small_sweep().run(progress=True)
@@ -171,6 +171,7 @@ def test_files_that_the_scenario_or_a_value_names_are_beside_it(tmp_path, monkey
     data["endpoints"]["*"] = {"latency": {"empirical": {"file": "base.txt"}}}
     monkeypatch.chdir(tmp_path.parent)
     swept = halfopen.Scenario.from_dict(data, folder=tmp_path)
+    (tmp_path / "base.txt").unlink()  # it was read, and travels with the scenario
     latency = "/endpoints/*/latency"
     values = [{"empirical": {"file": "slow.txt"}}, {"fixed": {"ms": 1}}]
     sweep = halfopen.Sweep(swept, {latency: values}, replicates=2)
