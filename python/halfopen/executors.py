@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor, Future, as_completed
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -77,29 +77,31 @@ def batch_size(executor: Executor, runs: int) -> int:
     return max(1, min(50, runs // (8 * int(workers))))
 
 
-def submit_all(executor: Executor, plan: Plan, numbers: list[int], batch: int | None, take: Callable[[Chunk], None]) -> None:
-    """Run them all; `take` gets each batch as it is done. Whatever goes wrong, what is done has been taken."""
+def submit_all(
+    executor: Executor,
+    plan: Plan,
+    numbers: list[int],
+    batch: int | None,
+    take: Callable[[Chunk], None],
+    keep: Callable[[Chunk], None],
+) -> None:
+    """Run them all; `take` gets each batch as it is done. If that ends early, `keep` gets what is done besides."""
     size = batch_size(executor, len(numbers)) if batch is None else batch
     whole = Task(plan, ())
     futures: set[Future[Chunk]] = set()
     try:
         for at in range(0, len(numbers), size):
             futures.add(executor.submit(run_task, whole.of(numbers[at : at + size])))
-        for future in _as_done(futures):
-            take(future.result())
+        for future in as_completed(tuple(futures)):
+            chunk = future.result()
+            futures.discard(future)  # its memory is free
+            take(chunk)
     finally:
         for future in futures:
             future.cancel()
         for future in futures:
             if future.done() and not future.cancelled() and future.exception() is None:
-                take(future.result())
-
-
-def _as_done(futures: set[Future[Chunk]]) -> Iterator[Future[Chunk]]:
-    for future in as_completed(tuple(futures)):
-        yield future
-        if future.exception() is None:
-            futures.discard(future)  # taken: its memory is free
+                keep(future.result())
 
 
 class RayExecutor(Executor):

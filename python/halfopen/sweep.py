@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import cached_property
@@ -17,17 +15,15 @@ import numpy as np
 from halfopen import _core
 from halfopen.executors import Chunk, Plan, submit_all, tidy
 from halfopen.frame import Frame, column_of
+from halfopen.keeper import PART_RUNS, RESULTS, Keeper
 from halfopen.params import Settings, Where, points_of
 from halfopen.progress import Bar, Progress
 from halfopen.result import Result
 from halfopen.result import run as run_scenario
 from halfopen.scenario import Scenario
-from halfopen.store import Store, run_id
 from halfopen.sweep_result import SweepResult
 
-RESULTS = ("expectations", "held", "fingerprint", "digest")
-PART_RUNS, PART_S = 200, 5.0  # a batch of a store: so many runs or so many seconds, whichever comes first
-LOOK_S = 0.2
+LOOK_S = 0.2  # between two looks at what is done
 
 
 class SweepRun(NamedTuple):
@@ -59,7 +55,7 @@ class Sweep:
     replicates : runs a point. Replicate 1 has the seed, the next one seed + 1 and so on (modulo 2^64), at every point:
         the same replicate has the same luck everywhere, so that what differs is due to the settings.
     seed : from 0 to 2^64 - 1; that of the scenario unless given.
-    metrics : names of `halfopen.metrics`, the columns of the result; all of them unless given.
+    metrics : names of metrics, as `Result.summary` has them: the columns of the result. All of them unless given.
 
     Raises ValueError, with a sentence, for what can't be swept; what is wrong with the scenario at some point raises
     `ScenarioError` from `run()`, `runs()` and the like, before anything runs.
@@ -162,7 +158,7 @@ class Sweep:
         chosen = self._chosen(numbers)
         with self._lock:
             self._prepare(chosen)
-            keeper = _Keeper(self, store, PART_RUNS if batch is None else batch)
+            keeper = Keeper(self, store, PART_RUNS if batch is None else batch)
             missing = keeper.missing(chosen)
             bar = Bar(progress, len(chosen), len(chosen) - len(missing))
 
@@ -172,7 +168,7 @@ class Sweep:
 
             try:
                 if missing and executor is not None:
-                    submit_all(executor, self._plan, missing, batch, take)
+                    submit_all(executor, self._plan, missing, batch, take, keeper.take)
                 elif missing:
                     self._core.execute(missing, threads, LOOK_S, lambda columns: take(tidy(columns)))
             finally:
@@ -219,67 +215,16 @@ class Sweep:
             result(name)
         return Frame(columns)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_core", "_lock", "_prepared")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._core, self._lock, self._prepared = self._plan.core(), threading.RLock(), set()
+
     def __repr__(self) -> str:
         name = self.scenario.name or "(no name)"
         return f"<Sweep of {name}: {len(self)} runs, {len(self._points.rows)} points of {len(self.params)} parameters>"
-
-
-class _Keeper:
-    """Where finished runs go: into the sweep at once, and batch by batch into its store if there is one."""
-
-    def __init__(self, sweep: Sweep, store: str | os.PathLike[str] | None, batch: int) -> None:
-        self._sweep, self._batch = sweep, batch
-        plan = sweep._plan
-        self._store = None if store is None else Store(store, plan.version, sweep.scenario.with_seed(0).digest)
-        self._settings = [
-            json.dumps(dict(zip(plan.pointers, map(json.loads, row), strict=True)), sort_keys=True) for row in plan.points
-        ]
-        self._ids: dict[int, str] = {}
-        self._waiting: list[Chunk] = []
-        self._since = time.monotonic()
-
-    def missing(self, numbers: list[int]) -> list[int]:
-        """What neither the sweep nor the store has; what the store has, the sweep has now as well."""
-        here = {number for chunk in self._sweep._done for number in chunk["run"].tolist()}
-        if self._store is None:
-            return [number for number in numbers if number not in here]
-        seeds, digests = self._sweep._core.identities(numbers)
-        runs: dict[str, list[int]] = {}
-        for number, seed, digest in zip(numbers, seeds.tolist(), digests, strict=True):
-            name = run_id(self._sweep._plan.version, digest, seed, self._settings[self._sweep._point(number)])
-            self._ids[number] = name
-            runs.setdefault(name, []).append(number)
-        there: set[int] = set()
-        for chunk in self._store.load(runs, ("seed", *known_metrics(None), *RESULTS)):
-            self._sweep._done.append(chunk)
-            there |= set(chunk["run"].tolist())
-        for chunk in self._sweep._done:  # run before the store was given
-            fresh = np.array([n in self._ids and n not in there for n in chunk["run"].tolist()], dtype=bool)
-            if fresh.any():
-                self._waiting.append({name: values[fresh] for name, values in chunk.items()})
-        self.flush()
-        return [number for number in numbers if number not in here | there]
-
-    def take(self, chunk: Chunk) -> None:
-        self._sweep._done.append(chunk)
-        if self._store is not None:
-            self._waiting.append(chunk)
-            full = sum(len(one["run"]) for one in self._waiting) >= self._batch
-            if full or time.monotonic() - self._since > PART_S:
-                self.flush()
-
-    def flush(self) -> None:
-        self._since = time.monotonic()
-        if self._store is None or not self._waiting:
-            return
-        names = list(self._waiting[0])
-        chunk = {name: np.concatenate([one[name] for one in self._waiting]) for name in names}
-        self._waiting.clear()
-        order = np.argsort(chunk["run"], kind="stable")
-        chunk = {name: values[order] for name, values in chunk.items()}
-        numbers = chunk["run"].tolist()
-        settings = [self._settings[self._sweep._point(number)] for number in numbers]
-        self._store.add(chunk, [self._ids[number] for number in numbers], settings)
 
 
 def known_metrics(names: Sequence[str] | None) -> tuple[str, ...]:

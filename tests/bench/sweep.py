@@ -37,7 +37,7 @@ def alone(scenarios):
 
 
 def rows(runs, cores, rounds):
-    """As run.py prints them."""
+    """As run.py prints them; each round is {"alone": …, "one": …, "all": …}, pairs of wall and processor time."""
     def per_round(function):
         return [function(**one) for one in rounds]
 

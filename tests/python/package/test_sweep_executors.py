@@ -81,6 +81,18 @@ def test_what_was_done_before_a_failure_is_kept(expected):
     assert sum(len(chunk["run"]) for chunk in sweep._done) == 16
 
 
+def test_a_failure_of_the_callers_own_loses_nothing_either(expected):
+    sweep, told = small_sweep(), []
+
+    def enough(done, total):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        sweep.run(executor=Shuffled(3), batch=1, progress=enough)  # all 16 are done before the first is told
+    assert sweep.run(executor=Broken(), progress=lambda done, total: told.append(done)).table == expected
+    assert told == []
+
+
 def test_a_worker_of_another_version_says_so():
     plan = replace(small_sweep()._plan, version="9.9.9")
     with pytest.raises(RuntimeError, match=f"has halfopen {halfopen.__version__}, the sweep 9.9.9"):

@@ -143,7 +143,11 @@ def test_two_threads_may_run_one_sweep():
 
 def test_results_pickle_and_say_what_they_are():
     result = small_sweep().run()
-    assert pickle.loads(pickle.dumps(result.table)) == result.table
+    again = pickle.loads(pickle.dumps(result))
+    assert again.table == result.table and again.sweep.points == result.sweep.points
+    told = []
+    assert again.sweep.run(progress=lambda done, total: told.append(done)).table == result.table and told == []
+    assert again.sweep.run_one(3).fingerprint == result.table["fingerprint"][2]
     assert repr(result).startswith("<SweepResult of 16 runs: requests, ok,")
     assert repr(result.sweep) == "<Sweep of small brownout: 16 runs, 4 points of 2 parameters>"
     assert repr(result.table).startswith("<Frame of 16 rows: run, point,")
