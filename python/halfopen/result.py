@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from halfopen import _core
 from halfopen.lanes import result_html
 from halfopen.scenario import Scenario
 from halfopen.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Summary = dict[str, int | float | None]
 
@@ -173,6 +178,43 @@ class Result:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Result, (self._core,))
+
+    def plot(
+        self,
+        panes: Sequence[str] | None = None,
+        *,
+        between_ms: tuple[float, float] | None = None,
+        max_lanes: int = 64,
+        ax: Axes | Sequence[Axes] | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Figure:
+        """Draw the run with matplotlib: a figure of panes over one time axis, in seconds.
+
+        Parameters
+        ----------
+        panes : which, top to bottom; without it all: "lanes" of endpoints, breakers and injected faults, "requests"
+            by outcome, "latency" quantiles, "retries" with the picks of fail-open.
+        between_ms : (from, to), to look at a part of the run.
+        max_lanes : endpoints, and as many faults, that have a lane of their own; the rest share one.
+        ax : axes to draw into, one a pane; a single one without `panes` gets the lanes. Without it a new figure is
+            made, which needs no display, shows itself in a notebook, and is saved by its `savefig(path)`.
+        figsize : (width, height) of a new figure in inches, in place of one that fits what is drawn.
+
+        Raises ImportError without matplotlib, ValueError for a pane, time or number that makes no sense.
+        """
+        from halfopen.plots import run
+
+        return run.figure(self, panes, between_ms=between_ms, max_lanes=max_lanes, ax=ax, figsize=figsize)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the run as one page of HTML that needs nothing else, no network either.
+
+        Verdict, lanes, series, events with their reasons, expectations; looking closer by pointing and zooming.
+        Raises ImportError without plotly.
+        """
+        from halfopen.report import page
+
+        Path(path).write_text(page(self), encoding="utf-8", newline="\n")
 
     def __repr__(self) -> str:
         verdict = "held" if self.ok else f"{len(self.failures)} of {len(self.expectations)} expectations failed"
