@@ -53,8 +53,10 @@ def _lane(ax: Axes, place: int, lane: Lane, duration_s: float) -> set[str]:
     by_state: dict[str, list[tuple[float, float]]] = {}
     for span in drawable(lane, duration_s):
         by_state.setdefault(span.state, []).append((span.from_s, span.to_s - span.from_s))
-    for state, bars in by_state.items():
-        look = style.STATES[state]
+    for state, look in style.STATES.items():
+        bars = by_state.get(state)
+        if not bars:
+            continue
         where = (place - _HEIGHT / 2, _HEIGHT)
         if not look.hatch:
             ax.broken_barh(bars, where, facecolor=look.colour, linewidth=0, zorder=2, gid=f"lane {place} {state}")

@@ -25,12 +25,13 @@ class Line(NamedTuple):
 
 _WELL, _OUT, _TRIAL, _FAULT = "#cfe3d6", "#a3231f", "#f0b13c", "#75629f"
 
+# In the order in which they are drawn: a trial is short, nothing may cover it.
 STATES = {
     "healthy": Look("healthy", _WELL),
     "closed": Look("closed", _WELL),
-    "half_open": Look("half-open", _TRIAL, "....", "."),
     "ejected": Look("ejected", _OUT, "////", "/"),
     "open": Look("open", _OUT, "////", "/"),
+    "half_open": Look("half-open", _TRIAL, "....", "."),
     "active": Look("fault active", _FAULT, "----", "-"),
     "scripted": Look("scripted answers", "#d5cbe8"),
     "changing": Look("changing, too fast to draw", "#8a8a8a", "xxxx", "x"),
