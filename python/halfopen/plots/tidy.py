@@ -61,12 +61,14 @@ def pointers(frame: Tidy) -> tuple[str, ...]:
 
 
 def told_apart(frame: Tidy, by: Sequence[str]) -> None:
-    """Raises ValueError if a mean over the rest would mix settings."""
+    """Raises ValueError if a mean over the rest would mix settings, or one of these columns is not there."""
+    for name in by:
+        column(frame, name)
     mixed = [name for name in pointers(frame) if name not in by]
     if mixed:
         raise ValueError(
-            f"{', '.join(mixed)} varies as well, and a mean over its values would say nothing: name it in by=, or choose "
-            f"the rows of one value first"
+            f"{' and '.join(mixed)} {'varies' if len(mixed) == 1 else 'vary'} as well, and a mean over all values would say "
+            f"nothing: name {'it' if len(mixed) == 1 else 'them'} in by=, or choose the rows of one value first"
         )
 
 

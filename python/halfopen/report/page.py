@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from halfopen.plots import words
 from halfopen.plots.lanes import rows_of
-from halfopen.report import figures, tables
+from halfopen.report import figures, series, tables
 from halfopen.table import missing
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def page(result: Result) -> str:
 def _plots(result: Result) -> list[figures.Plot]:
     rows = rows_of(result, _MOST_LANES)
     lanes = [figures.lanes(result, rows)] if rows else []
-    return [*lanes, *figures.series(result)]
+    return [*lanes, *series.series(result)]
 
 
 def _header(result: Result, name: str) -> str:
@@ -92,7 +92,7 @@ def _figures(plots: Sequence[figures.Plot], result: Result) -> str:
     looked = " Where an expectation that failed has looked is framed in red." if words.failed_windows(result) else ""
     return (
         "<noscript><p>The figures need JavaScript; all that they show of states is in the tables below.</p></noscript>"
-        '<p class="how">Point at a figure for its values, drag over it to look closer at all of them, click twice for the '
+        '<p class="how">Point at a figure for its values, those of the bin around the time shown, drag over it to look closer at all of them, click twice for the '
         f"whole run; a click on an entry of a legend hides or shows it.{looked}</p>\n{drawn}"
     )
 
