@@ -27,14 +27,20 @@ exit status: 0, the page is written; 2, it is not, and a sentence on stderr says
 
 def _add_report(commands: Commands) -> None:
     parser = commands.add_parser(
-        "report", help="a timeline as a page of HTML", description=_REPORT, epilog=_REPORT_EXAMPLE,
+        "report",
+        help="a timeline as a page of HTML",
+        description=_REPORT,
+        epilog=_REPORT_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "timeline", metavar="TIMELINE",
+        "timeline",
+        metavar="TIMELINE",
         help="what `halfopen run --format json` wrote, or jsonl, which has no states and no series; - is stdin",
     )
-    parser.add_argument("-o", "--output", metavar="PAGE", required=True, help="the file to write, replaced if it is there")
+    parser.add_argument(
+        "-o", "--output", metavar="PAGE", required=True, help="the file to write, replaced if it is there"
+    )
     parser.set_defaults(act=_report)
 
 

@@ -4,8 +4,8 @@
 front of two metrics; each over a tidy frame with a row a run, as `SweepResult.frame` is one.
 """
 
-from halfopen.plots.heat import heatmap
-from halfopen.plots.front import pareto
 from halfopen.plots.curves import response
+from halfopen.plots.front import pareto
+from halfopen.plots.heat import heatmap
 
 __all__ = ["heatmap", "pareto", "response"]

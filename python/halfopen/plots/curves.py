@@ -51,7 +51,9 @@ def response(
     tidy.told_apart(frame, (x, *by))
     curves = tidy.groups(frame, by)
     if len(curves) > _MOST_CURVES:
-        raise ValueError(f"{', '.join(by)} make {len(curves)} curves, nobody could tell them apart: choose {_MOST_CURVES} at most")
+        raise ValueError(
+            f"{', '.join(by)} make {len(curves)} curves, nobody could tell them apart: choose {_MOST_CURVES} at most"
+        )
     figure, panes = tidy.axes_for(len(metrics), ax, figsize, (8.0, 0.9 + 3.0 * len(metrics)))
     for metric, axes in zip(metrics, panes, strict=True):
         _pane(axes, frame, x, metric, by, curves, level)
@@ -59,14 +61,26 @@ def response(
     if by or len(metrics) == 1:
         title = ", ".join(name.rsplit("/", 1)[-1] for name in by)
         panes[0].legend(
-            loc="upper left", bbox_to_anchor=(1.005, 1.02), frameon=False, fontsize=9, borderaxespad=0, handlelength=3.2,
-            title=title or None, alignment="left",
+            loc="upper left",
+            bbox_to_anchor=(1.005, 1.02),
+            frameon=False,
+            fontsize=9,
+            borderaxespad=0,
+            handlelength=3.2,
+            title=title or None,
+            alignment="left",
         )
     return figure  # type: ignore[no-any-return]
 
 
 def _pane(
-    axes: Axes, frame: Tidy, x: str, metric: str, by: Sequence[str], curves: dict[tidy.Setting, npt.NDArray[np.int64]], level: float
+    axes: Axes,
+    frame: Tidy,
+    x: str,
+    metric: str,
+    by: Sequence[str],
+    curves: dict[tidy.Setting, npt.NDArray[np.int64]],
+    level: float,
 ) -> None:
     values, along = tidy.numbers(frame, metric), tidy.column(frame, x)
     steps = tidy.ordered(along)
@@ -79,7 +93,9 @@ def _pane(
         name = ", ".join(map(tidy.said, setting)) if by else "mean"
         look: dict[str, Any] = {"color": _COLOURS[place % len(_COLOURS)], "linestyle": _DASHES[place % len(_DASHES)]}
         at = [where[n] for n in there]
-        axes.plot(at, [found[n].mean for n in there], marker=_MARKS[place % len(_MARKS)], markersize=5, label=name, **look)
+        axes.plot(
+            at, [found[n].mean for n in there], marker=_MARKS[place % len(_MARKS)], markersize=5, label=name, **look
+        )
         low, high = [found[n].low for n in there], [found[n].high for n in there]
         if not np.isnan(low).all():
             replicated = True

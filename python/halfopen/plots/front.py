@@ -73,8 +73,12 @@ def pareto(
     signs = [1 if way == "low" else -1 for way in best]
     front = on_front([signs[0] * point.x.mean for point in points], [signs[1] * point.y.mean for point in points])
     figure, (axes,) = tidy.axes_for(1, ax, figsize, (9.0, 5.0))
-    _draw(axes, [point for point, good in zip(points, front, strict=True) if not good], "beaten by another", front=False)
-    leaders = sorted((point for point, good in zip(points, front, strict=True) if good), key=lambda p: (p.x.mean, p.y.mean))
+    _draw(
+        axes, [point for point, good in zip(points, front, strict=True) if not good], "beaten by another", front=False
+    )
+    leaders = sorted(
+        (point for point, good in zip(points, front, strict=True) if good), key=lambda p: (p.x.mean, p.y.mean)
+    )
     _draw(axes, leaders, "on the front", "steps-post" if best[0] == "low" else "steps-pre", front=True)
     names = [f"{place}  {tidy.setting_text(by, point.setting)}" for place, point in enumerate(leaders, 1)]
     for place, point in enumerate(leaders, 1):
@@ -82,7 +86,12 @@ def pareto(
     handles = axes.get_legend_handles_labels()[0]
     blank = [axes.plot([], [], linestyle="none", label=name)[0] for name in names[:_MOST_NAMED]]
     axes.legend(
-        handles=[*handles, *blank], loc="upper left", bbox_to_anchor=(1.005, 1.02), frameon=False, fontsize=8.5, borderaxespad=0
+        handles=[*handles, *blank],
+        loc="upper left",
+        bbox_to_anchor=(1.005, 1.02),
+        frameon=False,
+        fontsize=8.5,
+        borderaxespad=0,
     )
     axes.set_xlabel(f"{tidy.label(x)}, {_better(best[0])}")
     axes.set_ylabel(f"{tidy.label(y)}, {_better(best[1])}")
@@ -90,7 +99,9 @@ def pareto(
     axes.set_axisbelow(True)
     axes.spines[["right", "top"]].set_visible(False)
     without = f"; {left_out} more without a value" if left_out else ""
-    axes.set_title(f"{y} against {x}: {len(leaders)} of {len(points)} settings on the front{without}", loc="left", fontsize=10)
+    axes.set_title(
+        f"{y} against {x}: {len(leaders)} of {len(points)} settings on the front{without}", loc="left", fontsize=10
+    )
     return figure  # type: ignore[no-any-return]
 
 
@@ -114,10 +125,24 @@ def _draw(axes: Axes, points: Sequence[_Point], name: str, steps: str = "steps-p
     if not points:
         return
     x, y = [[getattr(point, axis).mean for point in points] for axis in "xy"]
-    reach = [[np.nan_to_num(getattr(point, axis).high - getattr(point, axis).mean) for point in points] for axis in "xy"]
+    reach = [
+        [np.nan_to_num(getattr(point, axis).high - getattr(point, axis).mean) for point in points] for axis in "xy"
+    ]
     colour = "#a3231f" if front else "#8a8a8a"
     axes.errorbar(
-        x, y, xerr=reach[0], yerr=reach[1], label=name, fmt="o" if front else "x", color=colour, ecolor=colour,
-        elinewidth=0.7, capsize=0, markersize=7 if front else 5, linestyle="solid" if front else "none",
-        drawstyle=steps if front else "default", linewidth=1.2, zorder=3 if front else 2,
+        x,
+        y,
+        xerr=reach[0],
+        yerr=reach[1],
+        label=name,
+        fmt="o" if front else "x",
+        color=colour,
+        ecolor=colour,
+        elinewidth=0.7,
+        capsize=0,
+        markersize=7 if front else 5,
+        linestyle="solid" if front else "none",
+        drawstyle=steps if front else "default",
+        linewidth=1.2,
+        zorder=3 if front else 2,
     )

@@ -18,8 +18,14 @@ _MOST_TOLD = 160  # cells with their number in them
 
 
 def heatmap(
-    frame: Tidy, x: str, y: str, z: str, *, cmap: str = "cividis",
-    ax: Axes | None = None, figsize: tuple[float, float] | None = None,
+    frame: Tidy,
+    x: str,
+    y: str,
+    z: str,
+    *,
+    cmap: str = "cividis",
+    ax: Axes | None = None,
+    figsize: tuple[float, float] | None = None,
 ) -> Figure:
     """Draw a metric over two parameters: a cell a setting, with the mean over its replicates.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from halfopen.result import Result
@@ -105,7 +105,9 @@ def lanes_of(result: Result) -> list[Lane]:
     table = result.intervals
     columns = [table[name].tolist() for name in ("kind", "upstream", "endpoint", "fault", "fault_kind", "scope")]
     stretches = [table[name].tolist() for name in ("from_ms", "to_ms", "state", "eligible_ms")]
-    rows = zip(zip(*columns, strict=True), zip(*stretches, strict=True), strict=True)
+    rows: Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]] = zip(
+        zip(*columns, strict=True), zip(*stretches, strict=True), strict=True
+    )
     out = []
     for (kind, upstream, endpoint, _, fault_kind, scope), group in groupby(rows, key=lambda row: _key(row[0])):
         spans = tuple(_span(*stretch) for _, stretch in group)
@@ -119,7 +121,7 @@ def lanes_of(result: Result) -> list[Lane]:
     return out
 
 
-def _key(columns: Sequence[object]) -> tuple[object, ...]:
+def _key(columns: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(None if value != value else value for value in columns)  # NaN is not equal to itself
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -62,20 +62,20 @@ def _lane(ax: Axes, place: int, lane: Lane, duration_s: float) -> set[str]:
             ax.broken_barh(bars, where, facecolor=look.colour, linewidth=0, zorder=2, gid=f"lane {place} {state}")
             continue
         # With an edge, so that a stretch shorter than a pixel is still seen.
-        edge = {"edgecolor": look.colour, "linewidth": 0.9}
+        edge: dict[str, Any] = {"edgecolor": look.colour, "linewidth": 0.9}
         ax.broken_barh(bars, where, facecolor=look.colour, zorder=3, gid=f"lane {place} {state}", **edge)
         ax.broken_barh(bars, where, zorder=4, gid="hatch", **_hatch(look))
     return set(by_state)
 
 
-def _hatch(look: style.Look) -> dict[str, object]:
+def _hatch(look: style.Look) -> dict[str, Any]:
     """Drawn over an area, which has an edge of another colour: its hatch alone."""
     return {"facecolor": "none", "edgecolor": style.hatch_colour(look), "hatch": look.hatch, "linewidth": 0}
 
 
 def _area(ax: Axes, top: Numbers, edges: Numbers, bottom: float | Numbers, look: style.Look, name: str) -> None:
-    area = {"baseline": bottom, "fill": True}
-    edge = {"edgecolor": look.colour, "linewidth": 0.8} if look.hatch else {"linewidth": 0}
+    area: dict[str, Any] = {"baseline": bottom, "fill": True}
+    edge: dict[str, Any] = {"edgecolor": look.colour, "linewidth": 0.8} if look.hatch else {"linewidth": 0}
     ax.stairs(top, edges, facecolor=look.colour, gid=name, **area, **edge)
     if look.hatch:
         ax.stairs(top, edges, gid="hatch", **area, **_hatch(look))
@@ -105,7 +105,7 @@ def requests(ax: Axes, result: Result) -> None:
         return _say(ax, _NO_SERIES)
     seconds = np.diff(edges)
     bottom = np.zeros(len(seconds))
-    handles = []
+    handles: list[Patch | Line2D] = []
     for name, counts in words.outcomes(result).items():
         if not counts.any():
             continue
@@ -134,7 +134,7 @@ def latency(ax: Axes, result: Result) -> None:
     handles = []
     for name in style.QUANTILES:  # the wide line first, so that all are seen where they are one
         line = style.QUANTILES[name]
-        look = {"color": line.colour, "linestyle": line.dashes, "linewidth": line.width}
+        look: dict[str, Any] = {"color": line.colour, "linestyle": line.dashes, "linewidth": line.width}
         ax.stairs(result.series[name], edges, baseline=None, gid=name, **look)
         handles.append(Line2D([], [], label=style.quantile(name), **look))
     if values.min() > 0 and values.max() > 20 * values.min():
@@ -164,7 +164,7 @@ def retries(ax: Axes, result: Result) -> None:
         handles.append(_patch(look, look.label))
     if "fail_open_picks" in there:
         look = style.EXTRA["fail_open_picks"]
-        line = {"color": look.colour, "linewidth": 1.8}
+        line: dict[str, Any] = {"color": look.colour, "linewidth": 1.8}
         ax.stairs(result.series["fail_open_picks"] / seconds, edges, baseline=None, gid="fail_open_picks", **line)
         handles.append(Line2D([], [], label=look.label, **line))
     ax.set_ylim(bottom=0)
@@ -181,8 +181,14 @@ def _patch(look: style.Look, label: str) -> Patch:
 def _legend(ax: Axes, handles: list[Patch] | list[Line2D] | list[Patch | Line2D]) -> None:
     """Beside the axes, where it covers nothing."""
     ax.legend(
-        handles=handles, loc="upper left", bbox_to_anchor=(1.005, 1.02), frameon=False, fontsize=8,
-        borderaxespad=0, handlelength=2.2, handleheight=1.2,
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(1.005, 1.02),
+        frameon=False,
+        fontsize=8,
+        borderaxespad=0,
+        handlelength=2.2,
+        handleheight=1.2,
     )
 
 
@@ -192,4 +198,4 @@ def _say(ax: Axes, sentence: str) -> None:
     ax.text(0.5, 0.5, sentence, transform=ax.transAxes, ha="center", va="center", color=style.MUTED, fontsize=9)
 
 
-SERIES: dict[str, Callable[[Axes, "Result"], None]] = {"requests": requests, "latency": latency, "retries": retries}
+SERIES: dict[str, Callable[[Axes, Result], None]] = {"requests": requests, "latency": latency, "retries": retries}

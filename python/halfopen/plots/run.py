@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from halfopen.plots import style, words
 from halfopen.plots.canvas import Picture, plain
 from halfopen.plots.lanes import Row, rows_of, shown
 from halfopen.plots.panes import SERIES, lanes
+from halfopen.plots.tidy import listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +34,7 @@ def figure(
     figsize: tuple[float, float] | None = None,
 ) -> Figure:
     """See `Result.plot`."""
-    given = None if ax is None else list(ax) if isinstance(ax, Sequence) or hasattr(ax, "__len__") else [ax]
+    given = None if ax is None else listed(ax)
     names = _names(panes, None if given is None else len(given))
     span = _span(result, between_ms)
     rows = rows_of(result, max_lanes)
@@ -102,7 +103,12 @@ def _title(picture: Picture, axes: Axes, result: Result) -> None:
     name = shown(result.name, 70) if result.name else "(no name)"
     picture.suptitle(
         plain(f"{name} — {words.verdict(result)}"),
-        x=0.01, ha="left", fontsize=12, fontweight="bold", color=style.INK if result.ok else style.BAD, gid="title",
+        x=0.01,
+        ha="left",
+        fontsize=12,
+        fontweight="bold",
+        color=style.INK if result.ok else style.BAD,
+        gid="title",
     )
     question = fill(shown(result.question, 400), 115) if result.question else ""
     lines = [line for line in (question, words.headline(result)) if line]
@@ -115,7 +121,7 @@ def _finish(axes: Axes, result: Result, span: tuple[float, float]) -> None:
     axes.set_axisbelow(True)
     axes.spines[["right", "top"]].set_visible(False)
     for window in words.failed_windows(result):
-        look = {"color": style.BAD, "gid": f"expectation {window.number}"}
+        look: dict[str, Any] = {"color": style.BAD, "gid": f"expectation {window.number}"}
         if window.from_s < window.to_s:
             axes.axvspan(window.from_s, window.to_s, alpha=0.1, linewidth=0, zorder=5, **look)
         for edge in sorted({window.from_s, window.to_s}):

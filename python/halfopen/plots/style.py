@@ -61,9 +61,7 @@ def quantile(name: str) -> str:
 
 def state_label(states: set[str], look: Look) -> str:
     """What is said of a look in a legend, for the states that have it and are there: "ejected, open"."""
-    return ", ".join(
-        STATES[name].label for name in STATES if name in states and STATES[name][1:] == look[1:]
-    )
+    return ", ".join(STATES[name].label for name in STATES if name in states and STATES[name][1:] == look[1:])
 
 
 def hatch_colour(look: Look) -> str:

@@ -76,7 +76,11 @@ def ordered(values: Values) -> list[Any]:
     """Each value once: numbers ascending, others by first appearance."""
     seen = list(dict.fromkeys(values.tolist()))
     try:
-        return sorted(seen) if all(isinstance(value, int | float) and not isinstance(value, bool) for value in seen) else seen
+        return (
+            sorted(seen)
+            if all(isinstance(value, int | float) and not isinstance(value, bool) for value in seen)
+            else seen
+        )
     except TypeError:
         return seen
 
@@ -119,6 +123,11 @@ def setting_text(by: Sequence[str], setting: Setting) -> str:
     return ", ".join(f"{name.rsplit('/', 1)[-1]} {said(value)}" for name, value in zip(by, setting, strict=True))
 
 
+def listed(ax: Axes | Sequence[Axes]) -> list[Axes]:
+    """Axes as a list, whether they come alone, as a list or as the array that subplots() makes."""
+    return list(np.ravel(np.asarray(ax, dtype=object)))
+
+
 def axes_for(
     count: int, ax: Axes | Sequence[Axes] | None, figsize: tuple[float, float] | None, fits: tuple[float, float]
 ) -> tuple[Any, list[Axes]]:
@@ -130,7 +139,9 @@ def axes_for(
         return picture, list(picture.subplots(count, sharex=True, squeeze=False)[:, 0])
     if figsize is not None:
         raise ValueError("figsize is the size of a new figure: the axes that were given have theirs already")
-    given: list[Axes] = list(ax) if isinstance(ax, Sequence) or hasattr(ax, "__len__") else [ax]
+    given = listed(ax)
     if len(given) != count:
-        raise ValueError(f"{count} pane{'s' * (count > 1)} need{'s' * (count == 1)} as many axes: {len(given)} given as ax")
+        raise ValueError(
+            f"{count} pane{'s' * (count > 1)} need{'s' * (count == 1)} as many axes: {len(given)} given as ax"
+        )
     return given[0].figure, given

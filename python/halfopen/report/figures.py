@@ -49,7 +49,12 @@ def lanes(result: Result, rows: list[Row]) -> Plot:
             for span in drawable(row, duration):
                 seconds = span.to_s - span.from_s
                 note = f"{number(span.from_s)} s to {number(span.to_s)} s, {number(seconds)} s"
-                words_of = (text(where), style.STATES[span.state].label, note, f"<br>{text(span.note)}" * bool(span.note))
+                words_of = (
+                    text(where),
+                    style.STATES[span.state].label,
+                    note,
+                    f"<br>{text(span.note)}" * bool(span.note),
+                )
                 bars.setdefault(span.state, []).append((place, span.from_s, seconds, _THICK, words_of))
         elif isinstance(row, Rest):
             _rest(bars, place, row, duration)
@@ -58,8 +63,12 @@ def lanes(result: Result, rows: list[Row]) -> Plot:
     layout = layout_of(result, max(160, 24 * len(rows) + 60))
     layout |= {"barmode": "overlay", "hovermode": "closest"}
     layout["yaxis"] = {
-        "range": [len(rows) - 0.5, -0.5], "tickvals": list(range(len(rows))), "ticktext": ticks,
-        "fixedrange": True, "showgrid": False, "zeroline": False,
+        "range": [len(rows) - 0.5, -0.5],
+        "tickvals": list(range(len(rows))),
+        "ticktext": ticks,
+        "fixedrange": True,
+        "showgrid": False,
+        "zeroline": False,
     }
     return Plot("lanes", "States", _lanes_about(result), data, layout)
 
@@ -75,7 +84,9 @@ def _rest(bars: dict[str, list[Any]], place: int, rest: Rest, duration: float) -
         note = f"{number(start)} s to {number(end)} s"
         what = f"{round(share * len(rest.lanes)):,} of {len(rest.lanes):,} {'active' if state == 'active' else 'not healthy'}"
         if share:
-            bars.setdefault(state, []).append((place + (_THICK - thick) / 2, start, end - start, thick, (name, what, note, "")))
+            bars.setdefault(state, []).append(
+                (place + (_THICK - thick) / 2, start, end - start, thick, (name, what, note, ""))
+            )
 
 
 def _bars(state: str, bars: list[tuple[float, float, float, float, tuple[str, ...]]]) -> Trace:
@@ -84,8 +95,15 @@ def _bars(state: str, bars: list[tuple[float, float, float, float, tuple[str, ..
     marker: dict[str, Any] = {"color": look.colour, "line": {"width": 1 if look.hatch else 0, "color": look.colour}}
     marker["pattern"] = pattern_of(look)
     return {
-        "type": "bar", "orientation": "h", "name": look.label, "y": place, "base": start, "x": length, "width": thick,
-        "customdata": note, "marker": marker,
+        "type": "bar",
+        "orientation": "h",
+        "name": look.label,
+        "y": place,
+        "base": start,
+        "x": length,
+        "width": thick,
+        "customdata": note,
+        "marker": marker,
         "hovertemplate": "<b>%{customdata[0]}</b><br>%{customdata[1]}<br>%{customdata[2]}%{customdata[3]}<extra></extra>",
     }
 
@@ -97,7 +115,7 @@ def pattern_of(look: style.Look) -> dict[str, Any]:
 
 def _lanes_about(result: Result) -> str:
     lanes_there = lanes_of(result)
-    parts = []
+    parts: list[str] = []
     for kind, out, said in (("endpoint", "ejected", "ejected"), ("breaker", "open", "open")):
         for lane in (lane for lane in lanes_there if lane.kind == kind):
             spans = [span for span in lane.spans if span.state == out]
@@ -118,15 +136,34 @@ def layout_of(result: Result, height: int, unit: str = "", order: str = "normal"
         else:
             shapes.append({"type": "rect", **look, "line": line, "fillcolor": style.BAD, "opacity": 0.15})
     return {
-        "height": height, "autosize": True, "margin": _MARGIN,
-        "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "hovermode": "x unified", "dragmode": "zoom",
-        "font": {"family": "system-ui, sans-serif", "size": 12}, "showlegend": True,
-        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": style.MUTED, "activecolor": "#2e86c1"}, "shapes": shapes,
-        "legend": {"x": 1.01, "y": 1, "xanchor": "left", "font": {"size": 11}, "traceorder": order,
-                   "tracegroupgap": 0},
+        "height": height,
+        "autosize": True,
+        "margin": _MARGIN,
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "hovermode": "x unified",
+        "dragmode": "zoom",
+        "font": {"family": "system-ui, sans-serif", "size": 12},
+        "showlegend": True,
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": style.MUTED, "activecolor": "#2e86c1"},
+        "shapes": shapes,
+        "legend": {"x": 1.01, "y": 1, "xanchor": "left", "font": {"size": 11}, "traceorder": order, "tracegroupgap": 0},
         "hoverlabel": {"bgcolor": "#ffffff", "bordercolor": style.MUTED, "font": {"color": style.INK}, "align": "left"},
-        "xaxis": {"range": [0, result.duration_ms / 1000], "ticksuffix": " s", "hoverformat": ",.10~g", "zeroline": False,
-                  "ticks": "outside", "ticklen": 4},
-        "yaxis": {"title": {"text": unit, "standoff": 12}, "rangemode": "tozero", "fixedrange": True, "zeroline": False,
-                  "hoverformat": ",.5~g", "ticks": "outside", "ticklen": 4},
+        "xaxis": {
+            "range": [0, result.duration_ms / 1000],
+            "ticksuffix": " s",
+            "hoverformat": ",.10~g",
+            "zeroline": False,
+            "ticks": "outside",
+            "ticklen": 4,
+        },
+        "yaxis": {
+            "title": {"text": unit, "standoff": 12},
+            "rangemode": "tozero",
+            "fixedrange": True,
+            "zeroline": False,
+            "hoverformat": ",.5~g",
+            "ticks": "outside",
+            "ticklen": 4,
+        },
     }

@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 from functools import cache
 from html import escape
+from importlib import import_module
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -28,16 +29,15 @@ _NO_SERIES = (
 
 def page(result: Result) -> str:
     """The run as HTML. Raises ImportError without plotly."""
-    library = _plotly()
     plots = _plots(result)
     name = result.name or "(no name)"
-    scripts = (library, _ours("page.js")) if plots else ()
+    scripts = (_plotly(), _ours("page.js")) if plots else ()
     policy = " ".join(["script-src", *map(_digest, scripts)]) if scripts else "script-src 'none'"
     return "\n".join(
         [
             "<!doctype html>",
             '<html lang="en"><head><meta charset="utf-8">',
-            f"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; {policy}; "
+            f'<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; {policy}; '
             "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'\">",
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="color-scheme" content="light dark">',
@@ -46,7 +46,7 @@ def page(result: Result) -> str:
             _header(result, name),
             _figures(plots, result),
             f"<section><h2>Expectations</h2>{tables.expectations(result)}</section>",
-            f"<section><h2>Events</h2>{tables.events(result)}</section>",
+            f"<section><h2>Events</h2>{tables.events(result, figures=bool(plots))}</section>",
             f"<section><h2>States</h2>{tables.stretches(result)}</section>" if plots else "",
             f"<section><h2>Metrics</h2>{tables.metrics(result)}</section>",
             _footer(result),
@@ -84,7 +84,7 @@ def _figures(plots: Sequence[figures.Plot], result: Result) -> str:
     if not plots:
         return f"<p>{escape(_NO_SERIES)}</p>"
     drawn = "\n".join(
-        f'<figure><figcaption>{escape(plot.title)}</figcaption>'
+        f"<figure><figcaption>{escape(plot.title)}</figcaption>"
         f'<div class="plot" id="plot-{plot.key}" role="img" aria-label="{escape(plot.about)}" '
         f'style="height:{plot.layout["height"]}px"></div></figure>'
         for plot in plots
@@ -92,8 +92,9 @@ def _figures(plots: Sequence[figures.Plot], result: Result) -> str:
     looked = " Where an expectation that failed has looked is framed in red." if words.failed_windows(result) else ""
     return (
         "<noscript><p>The figures need JavaScript; all that they show of states is in the tables below.</p></noscript>"
-        '<p class="how">Point at a figure for its values, those of the bin around the time shown, drag over it to look closer at all of them, click twice for the '
-        f"whole run; a click on an entry of a legend hides or shows it.{looked}</p>\n{drawn}"
+        '<p class="how">Point at a figure for its values, those of the bin around the time shown; drag over it to look '
+        "closer at all of them, click twice for the whole run; a click on an entry of a legend hides or shows it."
+        f"{looked}</p>\n{drawn}"
     )
 
 
@@ -126,8 +127,8 @@ def _ours(name: str) -> str:
 @cache
 def _plotly() -> str:
     try:
-        from plotly.offline import get_plotlyjs
+        offline = import_module("plotly.offline")  # which has no types
     except ImportError:
         raise missing("plotly", "report", "report()") from None
-    script: str = get_plotlyjs()
+    script: str = offline.get_plotlyjs()
     return script.replace("\r\n", "\n")  # as a browser reads it, which is what the digest is of

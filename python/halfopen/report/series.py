@@ -37,7 +37,9 @@ class _Curve(NamedTuple):
     pointed: Trace
 
 
-def _steps(name: str, values: Values, edges: words.Numbers, said: str, notes: list[Any] | None = None, **more: Any) -> _Curve:
+def _steps(
+    name: str, values: Values, edges: words.Numbers, said: str, notes: list[Any] | None = None, **more: Any
+) -> _Curve:
     """A curve of steps, one a bin; before a gap and at the end the last value is said again for where its bin ends."""
     starts, listed = edges.tolist(), [None if value != value else value for value in values.tolist()]
     x, y = [], []
@@ -52,8 +54,14 @@ def _steps(name: str, values: Values, edges: words.Numbers, said: str, notes: li
     line = {"width": 1.5, **more.pop("line", {})}
     middles = ((edges[:-1] + edges[1:]) / 2).tolist()
     drawn = {**look, "x": x, "y": y, "hoverinfo": "skip", **more, "line": {"shape": "hv", **line}}
-    pointed = {**look, "x": middles, "y": listed, "showlegend": False, "hovertemplate": said,
-               "line": {**line, "width": max(2, line["width"])}}
+    pointed = {
+        **look,
+        "x": middles,
+        "y": listed,
+        "showlegend": False,
+        "hovertemplate": said,
+        "line": {**line, "width": max(2, line["width"])},
+    }
     return _Curve(drawn, {**pointed, "customdata": notes} if notes is not None else pointed)
 
 
@@ -66,14 +74,21 @@ def _both(curves: Iterable[_Curve]) -> list[Trace]:
     """As Plotly takes them: a click on the legend hides the two together; the style sheet hides all named "at"."""
     out = []
     for place, curve in enumerate(curves):
-        out += [{**curve.drawn, "legendgroup": str(place)}, {**curve.pointed, "legendgroup": str(place), "uid": f"at{place}"}]
+        out += [
+            {**curve.drawn, "legendgroup": str(place)},
+            {**curve.pointed, "legendgroup": str(place), "uid": f"at{place}"},
+        ]
     return out
 
 
 def _filled(look: style.Look) -> dict[str, Any]:
     pattern = {**pattern_of(look), "bgcolor": look.colour} if look.pattern else {"shape": ""}
     pattern.pop("fillmode", None)
-    return {"fillcolor": look.colour, "fillpattern": pattern, "line": {"color": look.colour, "width": 1 if look.hatch else 0}}
+    return {
+        "fillcolor": look.colour,
+        "fillpattern": pattern,
+        "line": {"color": look.colour, "width": 1 if look.hatch else 0},
+    }
 
 
 def _requests(result: Result, edges: words.Numbers) -> Plot:
@@ -88,7 +103,9 @@ def _requests(result: Result, edges: words.Numbers) -> Plot:
     about = f"Requests a second by outcome, stacked. {words.headline(result)}."
     if failed.any():
         about += f" Most failed in the bin at {number(edges[worst])} s: {int(failed[worst]):,}."
-    return Plot("requests", "Requests by outcome", about, _both(data), layout_of(result, 230, "requests / s", "reversed"))
+    return Plot(
+        "requests", "Requests by outcome", about, _both(data), layout_of(result, 230, "requests / s", "reversed")
+    )
 
 
 def _latency(result: Result, edges: words.Numbers) -> Plot | None:
@@ -97,8 +114,13 @@ def _latency(result: Result, edges: words.Numbers) -> Plot | None:
     if not len(values):
         return None
     data = [
-        _steps(style.quantile(name), result.series[name], edges, "%{y:,.5~g} ms",
-               line={"color": line.colour, "dash": line.dash, "width": line.width})
+        _steps(
+            style.quantile(name),
+            result.series[name],
+            edges,
+            "%{y:,.5~g} ms",
+            line={"color": line.colour, "dash": line.dash, "width": line.width},
+        )
         for name, line in style.QUANTILES.items()
     ]
     layout = layout_of(result, 210, "ms", "reversed")
@@ -118,7 +140,11 @@ def _extra(result: Result, edges: words.Numbers) -> Plot | None:
         line = {"color": look.colour, "width": 2}
         data.append(_rate(look.label, result.series["fail_open_picks"], edges, line=line))
     about = "Retries and picks of fail-open, a second."
-    return Plot("retries", "Retries and fail-open", about, _both(data), layout_of(result, 180, "per second")) if data else None
+    return (
+        Plot("retries", "Retries and fail-open", about, _both(data), layout_of(result, 180, "per second"))
+        if data
+        else None
+    )
 
 
 def _attempts(result: Result, edges: words.Numbers) -> Plot:
@@ -139,8 +165,12 @@ def _attempts(result: Result, edges: words.Numbers) -> Plot:
         data.append(_steps(text(shown(label, 20)), counts[n] / np.diff(edges), edges, said, notes, line=line))
     rest = order[_MOST_LINES:]
     if rest:
-        mean, line = counts[rest].mean(axis=0) / np.diff(edges), {"color": style.MUTED, "width": 3}
-        data.append(_steps(f"mean of {len(rest):,} more", mean, edges, "%{y:,.5~g} / s", line=line))
+        mean = counts[rest].mean(axis=0) / np.diff(edges)
+        data.append(
+            _steps(
+                f"mean of {len(rest):,} more", mean, edges, "%{y:,.5~g} / s", line={"color": style.MUTED, "width": 3}
+            )
+        )
     height = max(240, 19 * len(data) + 70)  # the legend whole
     about = f"Attempts a second on each of {len(names):,} endpoints."
     return Plot("attempts", "Attempts by endpoint", about, _both(data), layout_of(result, height, "attempts / s"))

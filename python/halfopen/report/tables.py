@@ -45,18 +45,20 @@ def expectations(result: Result) -> str:
         )
         for place, (held, expected, got, expect) in enumerate(zip(*columns, strict=True))
     ]
-    return table("Expectations, as numbered under expect", ["#", "verdict", "expected", "got", "as written"], cells, "judged")
+    return table(
+        "Expectations, as numbered under expect", ["#", "verdict", "expected", "got", "as written"], cells, "judged"
+    )
 
 
-def events(result: Result) -> str:
-    """A row a transition; its time is a button that shows the figures around it."""
+def events(result: Result, *, figures: bool) -> str:
+    """A row a transition; where there are figures, its time is a button that shows them around it."""
     rows = result.events
     if not len(rows):
         return "<p>Nothing changed its state.</p>"
     columns = [rows[name][:_MOST_ROWS].tolist() for name in ("t_ms", "upstream", "endpoint", "type", "reason")]
     cells = [
         (
-            f'<button type="button" data-t="{t_ms / 1000!r}">{number(t_ms / 1000)}</button>',
+            _time(t_ms / 1000, button=figures),
             escape(upstream),
             escape("the breaker" if endpoint is None else endpoint),
             escape(kind.replace("_", " ")),
@@ -66,8 +68,13 @@ def events(result: Result) -> str:
     ]
     left = len(rows) - len(cells)
     note = f"{left:,} events more are in the timeline, not on this page." if left > 0 else ""
-    return table("Events: choose a time to see the figures around it",
-                 ["time (s)", "upstream", "who", "event", "reason"], cells, "events", note)
+    caption = "Events: choose a time to see the figures around it" if figures else "Events"
+    return table(caption, ["time (s)", "upstream", "who", "event", "reason"], cells, "events", note)
+
+
+def _time(seconds: float, *, button: bool) -> str:
+    said = number(seconds)
+    return f'<button type="button" data-t="{seconds!r}">{said}</button>' if button else said
 
 
 def stretches(result: Result) -> str:
@@ -78,13 +85,20 @@ def stretches(result: Result) -> str:
             if span.state not in (*CALM, SCRIPTED):
                 who = f"{lane.upstream}: {lane.label}" if lane.upstream else lane.label
                 length = number(round(span.to_s - span.from_s, 9))
-                cells.append((escape(who), span.state.replace("_", "-"), number(span.from_s), number(span.to_s), length))
+                cells.append(
+                    (escape(who), span.state.replace("_", "-"), number(span.from_s), number(span.to_s), length)
+                )
     if not cells:
         return ""
     left = len(cells) - _MOST_ROWS
     note = f"{left:,} stretches more are in the timeline, not on this page." if left > 0 else ""
-    inside = table("Stretches in which something was not healthy, not closed, or a fault was active",
-                   ["who", "state", "from (s)", "to (s)", "for (s)"], cells[:_MOST_ROWS], "stretches", note)
+    inside = table(
+        "Stretches in which something was not healthy, not closed, or a fault was active",
+        ["who", "state", "from (s)", "to (s)", "for (s)"],
+        cells[:_MOST_ROWS],
+        "stretches",
+        note,
+    )
     return f"<details><summary>The states as a table</summary>{inside}</details>"
 
 

@@ -8,10 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 
+import halfopen
 import numpy as np
 import pytest
-
-import halfopen
 from halfopen.plots import style
 from halfopen.plots.lanes import Heading, Lane, Rest, Span, drawable, rows_of
 
@@ -31,7 +30,9 @@ def run(name):
 def fleet(endpoints, bad, **more):
     """So many endpoints, of which every `bad`-th answers 500 from 1 s to 3 s."""
     names = [f"10.0.{n // 16}.{n % 16 + 1}" for n in range(endpoints)]
-    faults = {f"{name}:8080": {"faults": [{"from_ms": 1000, "to_ms": 3000, "error": {"ratio": 1}}]} for name in names[::bad]}
+    faults = {
+        f"{name}:8080": {"faults": [{"from_ms": 1000, "to_ms": 3000, "error": {"ratio": 1}}]} for name in names[::bad]
+    }
     return halfopen.run(halfopen.Scenario.from_dict({
         "name": "fleet", "question": "Who is out?", "duration_ms": 5500, "sample_ms": 1000,
         "upstreams": [{
@@ -105,7 +106,11 @@ def test_series_are_drawn_as_they_are(name):
     _, requests, latency, retries = result.plot().axes
     series = result.series
     seconds = np.diff(np.append(series["t_ms"], result.duration_ms)) / 1000
-    ended = {"fast-failed": series["fast_failed"], "failed": series["failed"] - series["fast_failed"], "ok": series["ok"]}
+    ended = {
+        "fast-failed": series["fast_failed"],
+        "failed": series["failed"] - series["fast_failed"],
+        "ok": series["ok"],
+    }
     bottom = np.zeros(len(seconds))
     for gid, counts in ended.items():
         if counts.any():
@@ -144,7 +149,11 @@ def test_titles_axes_and_units():
 
 
 def test_a_failed_expectation_is_named_and_framed():
-    result = fleet(4, 2, expect=[{"never": "endpoint_ejected", "between_ms": [500, 2000]}, {"event": "breaker_opened", "at_ms": 700}])
+    result = fleet(
+        4,
+        2,
+        expect=[{"never": "endpoint_ejected", "between_ms": [500, 2000]}, {"event": "breaker_opened", "at_ms": 700}],
+    )
     figure = result.plot()
     assert figure.get_suptitle() == "fleet — 2 of 2 expectations FAILED"
     for axes in figure.axes:
@@ -190,7 +199,9 @@ def test_those_without_a_lane_share_one_that_says_how_many_are_out():
     for edge, after, share in zip(edges, edges[1:], shares, strict=False):
         middle = (edge + after) / 2 * 1000
         there = (table["kind"] == "endpoint") & (table["from_ms"] <= middle) & (middle < table["to_ms"])
-        out = [name in hidden and state != "healthy" for name, state in zip(table["endpoint"], table["state"], strict=True)]
+        out = [
+            name in hidden and state != "healthy" for name, state in zip(table["endpoint"], table["state"], strict=True)
+        ]
         assert share == pytest.approx(np.sum(there & np.array(out)) / 54)
 
 
@@ -260,7 +271,7 @@ def test_axes_must_fit_the_panes():
     from matplotlib.figure import Figure
 
     result = fleet(2, 2)
-    with pytest.raises(ValueError, match="2 panes .lanes, latency. need as many axes: 3 given as ax"):
+    with pytest.raises(ValueError, match=r"2 panes .lanes, latency. need as many axes: 3 given as ax"):
         result.plot(["lanes", "latency"], ax=Figure().subplots(3))
     with pytest.raises(ValueError, match="figsize is the size of a new figure"):
         result.plot(ax=Figure().subplots(), figsize=(3, 3))
@@ -276,10 +287,10 @@ def test_names_are_text_and_not_mathematics():
     assert r"\sum^ it?" in figure.axes[0].get_title(loc="left")
 
 
-def test_a_timeline_of_json_lines_has_no_series_and_says_so(tmp_path, binary):
+def test_a_timeline_of_json_lines_has_no_series_and_says_so(tmp_path, cli):
     path = tmp_path / "t.jsonl"
     scenario = SCENARIOS / "breaker-before-ejection.json"
-    subprocess.run([binary, "run", scenario, "--format", "jsonl", "-o", path], check=True)
+    subprocess.run([cli, "run", scenario, "--format", "jsonl", "-o", path], check=True)
     figure = halfopen.Result.load(path).plot()
     said = [text.get_text() for axes in figure.axes for text in axes.texts]
     assert len(said) == 4
@@ -306,7 +317,10 @@ result = halfopen.run(halfopen.Scenario.load({str(SCENARIOS / "breaker-before-ej
 
 
 def test_no_display_and_no_pyplot():
-    out = python(_RUN + "result.plot().savefig('/dev/null', format='png'); print('matplotlib.pyplot' in sys.modules)", MPLBACKEND="TkAgg")
+    out = python(
+        _RUN + "result.plot().savefig('/dev/null', format='png'); print('matplotlib.pyplot' in sys.modules)",
+        MPLBACKEND="TkAgg",
+    )
     assert (out.stdout, out.returncode) == ("False\n", 0), out.stderr
 
 

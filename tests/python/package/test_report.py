@@ -1,4 +1,4 @@
-"""Result.report and `python -m halfopen report`: one page that holds all it needs, says what the tables say, runs no name."""
+"""Result.report: one page that holds all it needs, says what the tables say, and runs no name."""
 
 import json
 import re
@@ -7,10 +7,9 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
+import halfopen
 import numpy as np
 import pytest
-
-import halfopen
 
 plotly = pytest.importorskip("plotly", reason="reports need pip install 'halfopen[report]'")
 
@@ -69,7 +68,9 @@ def curves(figure):
     """By name, those that are drawn and those that answer when they are pointed at."""
     drawn = {trace["name"]: trace for trace in figure["data"] if trace.get("showlegend", True)}
     pointed = {trace["name"]: trace for trace in figure["data"] if not trace.get("showlegend", True)}
-    assert {name: trace["legendgroup"] for name, trace in drawn.items()} == {n: t["legendgroup"] for n, t in pointed.items()}
+    assert {name: trace["legendgroup"] for name, trace in drawn.items()} == {
+        n: t["legendgroup"] for n, t in pointed.items()
+    }
     return drawn, pointed
 
 
@@ -85,7 +86,9 @@ def test_it_names_no_other_place(brownout):
     library = max((script for _, script in page.scripts), key=len)
     ours = text.replace(library, "")
     assert len(ours) < 200_000 < len(library)
-    assert not re.search(r"https?:|//[a-z]|@import|url\(|\b(?:src|href|srcset)\s*=", re.sub(r"^\s*// .*$", "", ours, flags=re.M))
+    assert not re.search(
+        r"https?:|//[a-z]|@import|url\(|\b(?:src|href|srcset)\s*=", re.sub(r"^\s*// .*$", "", ours, flags=re.M)
+    )
     assert not {tag for tag, _ in page.tags} & {"link", "img", "iframe", "object", "embed", "base", "a"}
     assert not [name for _, attrs in page.tags for name in attrs if name.startswith("on")]
     policy = next(attrs["content"] for tag, attrs in page.tags if attrs.get("http-equiv") == "Content-Security-Policy")
@@ -119,7 +122,12 @@ def test_figures_are_the_tables(brownout):
     figures, table = page.figures, result.intervals
     bars = {trace["name"]: trace for trace in figures["lanes"]["data"]}
     assert list(bars) == ["healthy", "ejected", "half-open", "fault active"]
-    for name, state in (("healthy", "healthy"), ("ejected", "ejected"), ("half-open", "half_open"), ("fault active", "active")):
+    for name, state in (
+        ("healthy", "healthy"),
+        ("ejected", "ejected"),
+        ("half-open", "half_open"),
+        ("fault active", "active"),
+    ):
         rows = table["state"] == state
         assert np.allclose(bars[name]["base"], table["from_ms"][rows] / 1000)
         assert np.allclose(bars[name]["x"], (table["to_ms"] - table["from_ms"])[rows] / 1000)
@@ -142,13 +150,19 @@ def test_figures_are_the_tables(brownout):
     ends = result.endpoints
     for name in dict.fromkeys(ends["endpoint"]):
         mine = ends["endpoint"] == name
-        assert attempts.pop(name) == [list(row) for row in zip(ends["attempts"][mine].tolist(), ends["failures"][mine].tolist(), strict=True)]
+        assert attempts.pop(name) == [
+            list(row) for row in zip(ends["attempts"][mine].tolist(), ends["failures"][mine].tolist(), strict=True)
+        ]
     assert not attempts
-    ranges = {json.dumps([figure["layout"]["xaxis"]["range"], figure["layout"]["margin"]]) for figure in figures.values()}
+    ranges = {
+        json.dumps([figure["layout"]["xaxis"]["range"], figure["layout"]["margin"]]) for figure in figures.values()
+    }
     assert len(ranges) == 1, "one time axis, one under the other"
 
 
-@pytest.mark.parametrize("name", ["brownout-one-of-four", "retry-storm", "reload-carries-ejection", "reference", "brownout-all"])
+@pytest.mark.parametrize(
+    "name", ["brownout-one-of-four", "retry-storm", "reload-carries-ejection", "reference", "brownout-all"]
+)
 def test_plotly_knows_all_that_is_said_to_it(name, tmp_path):
     from plotly import graph_objects
 
@@ -196,7 +210,7 @@ def test_names_are_text_wherever_they_are(tmp_path):
 
 
 def test_tables_have_headers_and_figures_words(brownout):
-    result, text, page = brownout
+    _, text, page = brownout
     plots = [attrs for tag, attrs in page.tags if tag == "div" and attrs.get("class") == "plot"]
     assert len(plots) == 5
     assert all(attrs["role"] == "img" and len(attrs["aria-label"]) > 20 for attrs in plots)
@@ -209,7 +223,7 @@ def test_tables_have_headers_and_figures_words(brownout):
 
 
 def test_the_same_bytes_again(brownout, tmp_path):
-    result, text, _ = brownout
+    _, text, _ = brownout
     assert page_of(run("brownout-one-of-four"), tmp_path) == text
 
 
@@ -229,68 +243,6 @@ def test_what_is_too_much_for_a_page_is_counted(tmp_path):
     assert f"{len(result.events) - 2000:,} events more are in the timeline, not on this page." in text
     assert sum(len(trace["x"]) for trace in page.figures["lanes"]["data"]) < 1700
     assert "changing, too fast to draw" in {trace["name"] for trace in page.figures["lanes"]["data"]}
-
-
-# ---- the command ------------------------------------------------------------------------------------------
-
-
-def command(*arguments, **options):
-    return subprocess.run([sys.executable, "-m", "halfopen", *map(str, arguments)], capture_output=True, check=False, **options)
-
-
-@pytest.mark.parametrize("kind", ["json", "jsonl"])
-def test_the_command_makes_a_page_of_what_the_cli_wrote(kind, tmp_path, binary):
-    timeline = subprocess.run(
-        [binary, "run", SCENARIOS / "brownout-one-of-four.json", "--format", kind], capture_output=True, check=True
-    ).stdout
-    (tmp_path / "timeline").write_bytes(timeline)
-    out = command("report", tmp_path / "timeline", "-o", tmp_path / "page.html")
-    assert (out.returncode, out.stdout, out.stderr) == (0, b"", b"")
-    text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    if kind == "json":
-        assert text == page_of(run("brownout-one-of-four"), tmp_path)
-    else:
-        assert "JSON lines, which leave the states and the series out" in text
-        assert len(text) < 100_000, "no library for no figure"
-        assert len(Page(text).tables["events"]) == 40
-    piped = command("report", "-", "-o", tmp_path / "piped.html", input=timeline)
-    assert (piped.returncode, piped.stderr) == (0, b"")
-    assert (tmp_path / "piped.html").read_text(encoding="utf-8") == text
-
-
-@pytest.mark.parametrize(
-    "content, sentence",
-    [
-        (None, "timeline: No such file or directory"),
-        (b"", "timeline"),
-        (b"[1, 2", "timeline"),
-        (b'{"format": "other/1"}', "timeline"),
-        (b"\xff\xfe\x00", "timeline"),
-    ],
-)
-def test_what_is_no_timeline_is_said_in_a_sentence(content, sentence, tmp_path):
-    if content is not None:
-        (tmp_path / "timeline").write_bytes(content)
-    out = command("report", tmp_path / "timeline", "-o", tmp_path / "page.html")
-    said = out.stderr.decode()
-    assert out.returncode == 2
-    assert sentence in said and "Traceback" not in said
-    assert not (tmp_path / "page.html").exists()
-
-
-def test_a_page_that_can_not_be_written_is_said_too(tmp_path):
-    run("breaker-before-ejection").save(tmp_path / "timeline")
-    out = command("report", tmp_path / "timeline", "-o", tmp_path / "no" / "page.html")
-    assert (out.returncode, out.stderr.decode()) == (2, f"{tmp_path}/no/page.html: No such file or directory\n")
-
-
-def test_help_is_complete_and_usage_errors_are_two():
-    assert b"report" in command("--help").stdout
-    said = command("report", "--help").stdout.decode()
-    assert "TIMELINE" in said and "-o PAGE, --output PAGE" in said and "exit status" in said
-    assert command("--version").stdout.decode() == f"halfopen {halfopen.__version__}\n"
-    for arguments in ((), ("report",), ("report", "x"), ("paint", "x")):
-        assert command(*arguments).returncode == 2
 
 
 def test_without_plotly_a_sentence_says_what_to_install():

@@ -1,11 +1,10 @@
-"""The page of Result.report in a real browser: Debian's chromium, driven by Playwright. Pointing, clicking, zooming, printing."""
+"""The page of Result.report in a real browser, chromium by Playwright: pointing, clicking, zooming, printing."""
 
 import shutil
 from pathlib import Path
 
-import pytest
-
 import halfopen
+import pytest
 
 pytest.importorskip("plotly", reason="reports need pip install 'halfopen[report]'")
 sync_api = pytest.importorskip("playwright.sync_api", reason="the page is clicked through by pip install playwright")
@@ -13,7 +12,9 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="the page is clicke
 SCENARIOS = Path(__file__).resolve().parents[3] / "scenarios"
 CHROMIUM = shutil.which("chromium")
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium to open the page in: apt-get install chromium")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="there is no chromium to open the page in: apt-get install chromium"
+)
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +147,9 @@ def test_it_prints(opened):
     assert printed.startswith(b"%PDF") and len(printed) > 20_000
     opened.page.emulate_media(media="print")
     assert opened.page.locator(".how").is_hidden()
-    wide = opened.page.evaluate("Math.max(...[...document.querySelectorAll('.plot .main-svg')].map(svg => svg.getBoundingClientRect().right))")
+    wide = opened.page.evaluate(
+        "Math.max(...[...document.querySelectorAll('.plot .main-svg')].map(svg => svg.getBoundingClientRect().right))"
+    )
     assert wide <= 1100, "nothing over the edge of a sheet"
 
 
@@ -155,7 +158,9 @@ def test_light_and_dark_can_both_be_read(browser, result, scheme, paper, tmp_pat
     result.report(tmp_path / "page.html")
     one = Opened(browser, tmp_path / "page.html", color_scheme=scheme)
     assert one.page.evaluate("getComputedStyle(document.body).backgroundColor") == paper
-    inks = one.page.evaluate("[...document.querySelectorAll('.plot .xtick text, .plot .legendtext')].map(t => getComputedStyle(t).fill)")
+    inks = one.page.evaluate(
+        "[...document.querySelectorAll('.plot .xtick text, .plot .legendtext')].map(t => getComputedStyle(t).fill)"
+    )
     body = one.page.evaluate("getComputedStyle(document.body).color")
     assert inks and set(inks) == {body} and body != paper
     assert one.page.screenshot(full_page=True).startswith(b"\x89PNG")

@@ -12,7 +12,11 @@ pytest.importorskip("matplotlib", reason="pictures need pip install 'halfopen[pl
 from halfopen import plots  # noqa: E402
 from halfopen.plots.front import on_front  # noqa: E402
 
-FAILURES, EJECT, LATE = "/upstreams/0/health/consecutive_failures", "/upstreams/0/health/eject_ms", "/upstreams/0/health/late_reports"
+FAILURES, EJECT, LATE = (
+    "/upstreams/0/health/consecutive_failures",
+    "/upstreams/0/health/eject_ms",
+    "/upstreams/0/health/late_reports",
+)
 T_95_OF_4 = 2.7764451051977987  # Student's t, 4 degrees of freedom, 97.5 %: from tables
 
 
@@ -45,7 +49,9 @@ def test_response_curves_are_means_with_the_band_of_student():
     assert axes.get_xlabel() == f"consecutive_failures  ({FAILURES})"
     assert axes.get_ylabel() == "failed (requests)"
     assert axes.get_title(loc="left") == "failed: means over replicates, 95 % intervals"
-    assert len({(line.get_linestyle(), line.get_marker()) for line in axes.get_lines()}) == 2, "told apart without colour"
+    assert len({(line.get_linestyle(), line.get_marker()) for line in axes.get_lines()}) == 2, (
+        "told apart without colour"
+    )
 
 
 def test_a_pane_a_metric_gaps_and_words():
@@ -83,7 +89,8 @@ def test_the_front_is_what_no_other_beats():
     for _ in range(50):
         x, y = draw.integers(0, 6, (2, 12))
         beaten = [
-            any((a <= p and b <= q) and (a < p or b < q) for a, b in zip(x, y, strict=True)) for p, q in zip(x, y, strict=True)
+            any((a <= p and b <= q) and (a < p or b < q) for a, b in zip(x, y, strict=True))
+            for p, q in zip(x, y, strict=True)
         ]
         assert on_front(x, y).tolist() == [not one for one in beaten]
 
@@ -94,7 +101,9 @@ def test_pareto_draws_each_setting_once(best):
     axes = plots.pareto(data, best=best).axes[0]
     means = data.groupby([FAILURES, EJECT])[["false_ejections", "failed"]].mean()
     drawn = [
-        (x, y) for bars in axes.containers for x, y in zip(bars.lines[0].get_xdata(), bars.lines[0].get_ydata(), strict=True)
+        (x, y)
+        for bars in axes.containers
+        for x, y in zip(bars.lines[0].get_xdata(), bars.lines[0].get_ydata(), strict=True)
     ]
     assert np.allclose(sorted(drawn), sorted(map(tuple, means.to_numpy())))
     signs = np.array([1 if way == "low" else -1 for way in best])
@@ -108,7 +117,12 @@ def test_pareto_draws_each_setting_once(best):
 
 
 def test_pareto_leaves_out_what_was_not_measured_and_says_so():
-    assert plots.pareto(frame(), "time_to_detect_ms").axes[0].get_title(loc="left").endswith("of 5 settings on the front; 1 more without a value")
+    assert (
+        plots.pareto(frame(), "time_to_detect_ms")
+        .axes[0]
+        .get_title(loc="left")
+        .endswith("of 5 settings on the front; 1 more without a value")
+    )
 
 
 @pytest.mark.parametrize(
