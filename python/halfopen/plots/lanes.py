@@ -72,7 +72,7 @@ class Rest:
         touched = sum(lane.eventful for lane in self.lanes)
         if touched == 0:
             return f"… {len(self.lanes):,} more, healthy"
-        return f"… {len(self.lanes):,} more, {touched:,} not"
+        return f"… {len(self.lanes):,} more, {touched:,} were out"
 
     def shares(self) -> tuple[list[float], list[float]]:
         """Edges (s), and between each two the share of these lanes, 0 to 1, that are not healthy or are active."""

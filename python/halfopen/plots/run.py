@@ -84,7 +84,7 @@ def _row_height(rows: list[Row]) -> float:
 
 
 def _font(rows: list[Row]) -> float:
-    return 9 if len(rows) <= 20 else max(6.0, 72 * 0.72 * _row_height(rows))
+    return 9 if len(rows) <= 20 else min(9.0, max(6.0, 72 * 0.72 * _row_height(rows)))
 
 
 def _height(result: Result, name: str, rows: list[Row]) -> float:

@@ -1,5 +1,6 @@
 """Result.report: one page that holds all it needs, says what the tables say, and runs no name."""
 
+import itertools
 import json
 import re
 import subprocess
@@ -174,9 +175,10 @@ def test_a_gap_is_a_gap_and_a_bin_before_it_is_seen(tmp_path):
     result = run("retry-storm")
     line = Page(page_of(result, tmp_path)).figures["latency"]["data"][0]
     assert line["name"] == "p50" and line["line"]["shape"] == "hv"
-    seconds = 0
-    for (x, y), (after, _) in zip(*[list(zip(line["x"], line["y"], strict=True))[n:] for n in (0, 1)], strict=False):
-        seconds += after - x if y is not None else 0
+    seconds = 0.0
+    points = list(zip(line["x"], line["y"], strict=True))
+    for (x, y), (after, then) in itertools.pairwise(points):
+        seconds += after - x if y is not None and then is not None else 0
     assert seconds == pytest.approx(np.sum(~np.isnan(result.series["latency_p50_ms"])) * 0.1)
     assert None in line["y"]
 
@@ -198,6 +200,7 @@ def test_names_are_text_wherever_they_are(tmp_path):
     text = page_of(evil(), tmp_path)
     page = Page(text)
     assert len(page.scripts) == 3
+    assert not set("<>&") & set(page.scripts[0][1]), "nothing that could end the script"
     assert "alert(1)" not in page.scripts[1][1] + page.scripts[2][1]
     assert EVIL in " ".join(page.words)
     assert page.tables["events"][1][1] == EVIL

@@ -66,6 +66,12 @@ class Opened:
             self.page.wait_for_timeout(50)
         pytest.fail(f"after 5 s not true: {said}; the ranges are {self.ranges()}")
 
+    def one_under_the_other(self):
+        places = self.page.evaluate(
+            "[...document.querySelectorAll('.plot .nsewdrag')].map(a => a.getBoundingClientRect()).map(b => [b.left, b.width])"
+        )
+        return len(places) >= 5 and all(place == places[0] for place in places)
+
     def ranges(self):
         return self.page.evaluate("[...document.querySelectorAll('.plot')].map(plot => plot._fullLayout.xaxis.range)")
 
@@ -105,6 +111,14 @@ def test_pointing_shows_the_values(opened, result):
     assert f"p99 : {series['latency_p99_ms'][80]:.5g} ms" in opened.hover("latency", 80.5 / 120, 0.5, "80.5 s|")
 
 
+def test_one_curve_is_seen_for_each_that_is_drawn(opened):
+    counts = opened.page.evaluate(
+        "[...document.querySelectorAll('.plot')].slice(1).map(plot => { const all = [...plot.querySelectorAll('.scatterlayer .trace')];"
+        " return [plot.querySelectorAll('.legendtoggle').length, all.filter(t => getComputedStyle(t).display !== 'none').length, all.length]; })"
+    )
+    assert counts == [[n, n, 2 * n] for n in (3, 3, 4, 1)]
+
+
 def test_a_click_on_a_legend_hides_and_shows(opened):
     def shown():
         return opened.page.evaluate(
@@ -126,10 +140,7 @@ def test_a_click_on_a_legend_hides_and_shows(opened):
 
 def test_all_figures_have_one_time_axis(opened):
     assert opened.ranges() == [[0, 120]] * 5
-    lefts = opened.page.evaluate(
-        "[...document.querySelectorAll('.plot .nsewdrag')].map(a => [a.getBoundingClientRect().left, a.getBoundingClientRect().width])"
-    )
-    assert all(place == lefts[0] for place in lefts)
+    assert opened.one_under_the_other()
     box = opened.page.locator("#plot-requests .nsewdrag").bounding_box()
     opened.page.mouse.move(box["x"] + box["width"] / 4, box["y"] + 40)
     opened.page.mouse.down()
@@ -185,6 +196,7 @@ def test_no_name_is_run(browser, tmp_path):
     assert "</script><script>alert(1)" in one.page.locator("#plot-lanes .ytick text").first.text_content()
     assert name[:14] in one.hover("lanes", 0.5, 1.5 / 6, name[:14])
     assert one.page.locator("img").count() == 0
+    assert one.one_under_the_other(), "whatever the names"
     assert one.complaints == []
     assert len(one.requests) == 1
     one.context.close()
