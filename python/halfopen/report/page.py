@@ -85,7 +85,7 @@ def _figures(plots: Sequence[figures.Plot], result: Result) -> str:
         return f"<p>{escape(_NO_SERIES)}</p>"
     drawn = "\n".join(
         f"<figure><figcaption>{escape(plot.title)}</figcaption>"
-        f'<div class="plot" id="plot-{plot.key}" role="img" aria-label="{escape(plot.about)}" '
+        f'<div class="drawing" id="plot-{plot.key}" role="img" aria-label="{escape(plot.about)}" '
         f'style="height:{plot.layout["height"]}px"></div></figure>'
         for plot in plots
     )

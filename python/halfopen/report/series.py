@@ -162,7 +162,7 @@ def _attempts(result: Result, edges: words.Numbers) -> Plot:
         line = {"dash": ("solid", "dash", "dot", "dashdot")[place % 4], "color": _COLOURS[place % len(_COLOURS)]}
         said = "%{y:,.5~g} / s, %{customdata[1]:,} of %{customdata[0]:,} failed"
         notes = list(zip(counts[n].tolist(), failures[n].tolist(), strict=True))
-        data.append(_steps(text(shown(label, 20)), counts[n] / np.diff(edges), edges, said, notes, line=line))
+        data.append(_steps(text(shown(label, 22)), counts[n] / np.diff(edges), edges, said, notes, line=line))
     rest = order[_MOST_LINES:]
     if rest:
         mean = counts[rest].mean(axis=0) / np.diff(edges)

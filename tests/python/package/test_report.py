@@ -214,7 +214,7 @@ def test_names_are_text_wherever_they_are(tmp_path):
 
 def test_tables_have_headers_and_figures_words(brownout):
     _, text, page = brownout
-    plots = [attrs for tag, attrs in page.tags if tag == "div" and attrs.get("class") == "plot"]
+    plots = [attrs for tag, attrs in page.tags if tag == "div" and attrs.get("class") == "drawing"]
     assert len(plots) == 5
     assert all(attrs["role"] == "img" and len(attrs["aria-label"]) > 20 for attrs in plots)
     assert "10.0.0.1:8080 ejected 19 times" in plots[0]["aria-label"]

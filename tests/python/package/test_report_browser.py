@@ -68,16 +68,18 @@ class Opened:
 
     def one_under_the_other(self):
         places = self.page.evaluate(
-            "[...document.querySelectorAll('.plot .nsewdrag')].map(a => a.getBoundingClientRect()).map(b => [b.left, b.width])"
+            "[...document.querySelectorAll('.drawing .nsewdrag')].map(a => a.getBoundingClientRect()).map(b => [b.left, b.width])"
         )
         return len(places) >= 5 and all(place == places[0] for place in places)
 
     def ranges(self):
-        return self.page.evaluate("[...document.querySelectorAll('.plot')].map(plot => plot._fullLayout.xaxis.range)")
+        return self.page.evaluate(
+            "[...document.querySelectorAll('.drawing')].map(plot => plot._fullLayout.xaxis.range)"
+        )
 
     def wait_for_ranges(self, said):
         self.wait_for(
-            f"[...document.querySelectorAll('.plot')].every(plot => {{ const [from, to] = plot._fullLayout.xaxis.range; return {said}; }})"
+            f"[...document.querySelectorAll('.drawing')].every(plot => {{ const [from, to] = plot._fullLayout.xaxis.range; return {said}; }})"
         )
 
 
@@ -113,7 +115,7 @@ def test_pointing_shows_the_values(opened, result):
 
 def test_one_curve_is_seen_for_each_that_is_drawn(opened):
     counts = opened.page.evaluate(
-        "[...document.querySelectorAll('.plot')].slice(1).map(plot => { const all = [...plot.querySelectorAll('.scatterlayer .trace')];"
+        "[...document.querySelectorAll('.drawing')].slice(1).map(plot => { const all = [...plot.querySelectorAll('.scatterlayer .trace')];"
         " return [plot.querySelectorAll('.legendtoggle').length, all.filter(t => getComputedStyle(t).display !== 'none').length, all.length]; })"
     )
     assert counts == [[n, n, 2 * n] for n in (3, 3, 4, 1)]
@@ -159,7 +161,7 @@ def test_it_prints(opened):
     opened.page.emulate_media(media="print")
     assert opened.page.locator(".how").is_hidden()
     wide = opened.page.evaluate(
-        "Math.max(...[...document.querySelectorAll('.plot .main-svg')].map(svg => svg.getBoundingClientRect().right))"
+        "Math.max(...[...document.querySelectorAll('.drawing .main-svg')].map(svg => svg.getBoundingClientRect().right))"
     )
     assert wide <= 1100, "nothing over the edge of a sheet"
 
@@ -170,7 +172,7 @@ def test_light_and_dark_can_both_be_read(browser, result, scheme, paper, tmp_pat
     one = Opened(browser, tmp_path / "page.html", color_scheme=scheme)
     assert one.page.evaluate("getComputedStyle(document.body).backgroundColor") == paper
     inks = one.page.evaluate(
-        "[...document.querySelectorAll('.plot .xtick text, .plot .legendtext')].map(t => getComputedStyle(t).fill)"
+        "[...document.querySelectorAll('.drawing .xtick text, .drawing .legendtext')].map(t => getComputedStyle(t).fill)"
     )
     body = one.page.evaluate("getComputedStyle(document.body).color")
     assert inks and set(inks) == {body} and body != paper
