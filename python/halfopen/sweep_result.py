@@ -13,6 +13,7 @@ from halfopen.params import value_of
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    from matplotlib.figure import Figure
 
     from halfopen.sweep import Sweep
 
@@ -109,6 +110,22 @@ class SweepResult:
                 raise ValueError(f"there is no point {baseline}: they are numbered from 0 to {len(self.sweep.points) - 1}")
             bases = dict.fromkeys(range(len(self.sweep.points)), int(baseline))
         return stats.compare_frame(self.table, self.params, self._asked(metrics), level, method, bases)
+
+    def plot(self, kind: str = "response", **options: Any) -> Figure:
+        """A picture of the sweep, by `halfopen.plots`: "response", a curve with a confidence band; "heatmap", a metric over
+        two parameters; "pareto", the front of two metrics. `options` are those of the function of that name.
+
+        Raises ValueError for another kind, ImportError without matplotlib (the extra `plot`).
+        """
+        from halfopen import plots
+
+        if kind == "response":
+            return plots.response(self.frame, **options)
+        if kind == "heatmap":
+            return plots.heatmap(self.frame, **options)
+        if kind == "pareto":
+            return plots.pareto(self.frame, **options)
+        raise ValueError(f"kind is {kind!r}: it must be response, heatmap or pareto")
 
     def _bases(self, baseline: Mapping[str, Any]) -> dict[int, int]:
         for pointer in baseline:

@@ -158,3 +158,21 @@ def test_axes_are_the_callers():
     assert plots.heatmap(data, FAILURES, EJECT, "failed", ax=three) is mine
     assert plots.pareto(data, ax=four) is mine
     assert one.get_lines() and two.get_lines() and three.collections and four.containers
+
+
+def test_a_sweep_draws_itself_in_each_of_the_three_ways():
+    import halfopen
+    from halfopen import build
+
+    upstream = build.Upstream(name="api", endpoints=[{"address": "10.0.0.1", "port": 80}], health={})
+    scenario = halfopen.Scenario.from_dict({
+        "name": "plots", "duration_ms": 500, "upstreams": [upstream], "traffic": [{"upstream": "api", "rate_per_s": 200}],
+        "endpoints": {"*": {"latency": {"fixed_ms": 1}, "faults": [{"error": {"ratio": 0.5}}]}},
+    })  # fmt: skip
+    result = halfopen.Sweep(scenario, {FAILURES: [1, 3], EJECT: [100, 300]}, replicates=3).run()
+    curve = result.plot(x=FAILURES, y="failed", by=EJECT)
+    assert [line.get_label() for line in curve.axes[0].get_lines()] == ["100", "300"]
+    assert result.plot("heatmap", x=FAILURES, y=EJECT, z="failed").axes
+    assert result.plot("pareto", by=[FAILURES, EJECT]).axes
+    with pytest.raises(ValueError, match="kind is 'pie': it must be response, heatmap or pareto"):
+        result.plot("pie")
