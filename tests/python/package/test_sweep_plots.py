@@ -166,8 +166,8 @@ def test_a_sweep_draws_itself_in_each_of_the_three_ways():
 
     upstream = build.Upstream(name="api", endpoints=[{"address": "10.0.0.1", "port": 80}], health={})
     scenario = halfopen.Scenario.from_dict({
-        "name": "plots", "duration_ms": 500, "upstreams": [upstream], "traffic": [{"upstream": "api", "rate_per_s": 200}],
-        "endpoints": {"*": {"latency": {"fixed_ms": 1}, "faults": [{"error": {"ratio": 0.5}}]}},
+        "name": "plots", "duration_ms": 500, "upstreams": [upstream], "traffic": [{"upstream": "api", "arrivals": "uniform", "rate_rps": 200}],
+        "endpoints": {"*": {"latency": {"fixed": {"ms": 1}}, "faults": [{"error": {"ratio": 0.5}}]}},
     })  # fmt: skip
     result = halfopen.Sweep(scenario, {FAILURES: [1, 3], EJECT: [100, 300]}, replicates=3).run()
     curve = result.plot(x=FAILURES, y="failed", by=EJECT)
