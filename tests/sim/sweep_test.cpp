@@ -11,43 +11,14 @@
 #include "sim/metrics.hpp"
 #include "sim/simulation.hpp"
 #include "sim/writer_parts.hpp"
-#include "tests/sim/scenario_texts.hpp"
+#include "tests/sim/sweeps.hpp"
 
 using namespace halfopen::sim;
+using namespace halfopen::sim::testing;
 
 namespace {
 
 constexpr std::uint64_t LAST_SEED = std::numeric_limits<std::uint64_t>::max();
-
-// Two endpoints, 20 requests, one expectation that holds and one that does not.
-const std::string SMALL = testing::scenario(
-    R"("seed": 5, "traffic": [ { "upstream": "api", "arrivals": "poisson", "rate_rps": 20 } ],
-       "expect": [ { "never": "endpoint_ejected" }, { "event": "endpoint_ejected", "at_least": 1 } ])");
-
-SweepPlan plan(std::vector<SweepParam> params, std::uint64_t replicates = 1, std::string text = SMALL) {
-  SweepPlan out;
-  out.text = std::move(text);
-  out.file = "t.json";
-  out.params = std::move(params);
-  out.replicates = replicates;
-  return out;
-}
-
-std::vector<SweepRecord> records(Sweep& sweep, const SweepRuns& runs, unsigned threads) {
-  std::vector<SweepRecord> out;
-  CHECK(sweep.prepare(runs, {threads, {}}).empty());
-  sweep.execute(runs, {threads, {}}, [&out](SweepRecord&& record) { out.push_back(std::move(record)); });
-  return out;
-}
-
-std::vector<std::uint64_t> numbers(const SweepRuns& runs) {
-  std::vector<std::uint64_t> out;
-  for (std::uint64_t n = 0; n < runs.count; ++n) out.push_back(runs.number(n));
-  return out;
-}
-
-const SweepParam RATES{"/traffic/0/rate_rps", {"10", "20", "40"}};
-const SweepParam EJECTS{"/upstreams/0/health", {R"({"eject_ms":5})", R"({"eject_ms":7})"}};
 
 }  // namespace
 
@@ -120,7 +91,7 @@ TEST_CASE("sweep: a run is the one that the scenario makes with its values and i
     options.sets = {{RATES.pointer, sweep.value(record.run, 0)},
                     {EJECTS.pointer, sweep.value(record.run, 1)}};
     options.seed = 5 + (record.run.replicate - 1);
-    const Scenario scenario = testing::good(SMALL, options);
+    const Scenario scenario = good(SMALL, options);
     const Timeline timeline = simulate(scenario);
     CHECK(record.seed == scenario.seed);
     CHECK(record.digest == scenario.digest);
@@ -135,7 +106,7 @@ TEST_CASE("sweep: a run is the one that the scenario makes with its values and i
 
 TEST_CASE("sweep: each replicate draws its own endpoints, as its run alone does") {
   // One of two endpoints fails; which one it is comes of the seed.
-  const std::string text = testing::scenario(
+  const std::string text = scenario(
       R"("endpoints": { "*": { "faults": [ { "error": { "ratio": 1 }, "selection": { "count": 1 } } ] } },
          "traffic": [ { "upstream": "api", "arrivals": "uniform", "rate_rps": 20 } ])");
   const SweepParam health{"/upstreams/0/health", {R"({"consecutive_failures":2})"}};
@@ -227,81 +198,4 @@ TEST_CASE("sweep: what can't be swept is a sentence") {
   CHECK_FALSE(sweep_problem(seeded).has_value());
   seeded.load.seed = 3;
   CHECK(sweep_problem(seeded).has_value());
-}
-
-TEST_CASE("sweep: points may be listed in place of a grid") {
-  SweepPlan listed = plan({{"/traffic/0/rate_rps", {}}, {"/seed", {}}}, 2);
-  listed.points = {{"40", "8"}, {"10", "5"}, {"40", "8"}};
-  REQUIRE_FALSE(sweep_problem(listed).has_value());
-  CHECK(sweep_size(listed) == 6);
-  Sweep sweep(listed);
-  REQUIRE(sweep.size() == 6);
-  CHECK(sweep.value(sweep.run(3), 0) == "10");
-  const std::vector<SweepRecord> out = records(sweep, sweep.all(), 2);
-  REQUIRE(out.size() == 6);
-  CHECK(out[1].seed == 9);
-  CHECK(out[3].seed == 6);
-  CHECK(out[0].fingerprint == out[4].fingerprint);
-  CHECK(out[0].digest == out[4].digest);
-  Sweep grid(plan({{"/traffic/0/rate_rps", {"10"}}}, 2));
-  CHECK(records(grid, grid.all(), 1)[1].digest == out[3].digest);
-
-  listed.points[1].pop_back();
-  CHECK(*sweep_problem(listed) == "point 1 has 1 values for 2 parameters");
-  listed.points.assign(1002, std::vector<std::string>{"1", "2"});
-  listed.replicates = 9990;
-  CHECK(*sweep_problem(listed) == "the sweep has more than 10000000 runs: sweep parts of it");
-}
-
-TEST_CASE("sweep: any runs may be chosen by a list of numbers") {
-  Sweep sweep(plan({RATES, EJECTS}, 2));
-  const SweepRuns some = Sweep::listed({1, 2, 7, 12});
-  CHECK(numbers(some) == std::vector<std::uint64_t>{1, 2, 7, 12});
-  CHECK(numbers(some.without_first(1)) == std::vector<std::uint64_t>{2, 7, 12});
-  CHECK(numbers(some.without_first(1).without_first(2)) == std::vector<std::uint64_t>{12});
-  const std::vector<SweepRecord> whole = records(sweep, sweep.all(), 2);
-  const std::vector<SweepRecord> out = records(sweep, some, 2);
-  REQUIRE(out.size() == 4);
-  for (const SweepRecord& record : out) {
-    CHECK(record.fingerprint == whole[record.run.number - 1].fingerprint);
-  }
-  CHECK(records(sweep, Sweep::listed({}), 2).empty());
-  // Only the points of the chosen runs are read.
-  Sweep bad(plan({{"/traffic/0/rate_rps", {"10", "-1", "20"}}}, 2));
-  CHECK(bad.prepare(Sweep::listed({1, 2, 6}), {1, {}}).empty());
-  CHECK(bad.prepare(Sweep::listed({1, 4}), {1, {}})[0].first.number == 3);
-}
-
-TEST_CASE("sweep: runs are handed over as they are done if that is wanted") {
-  // The first point takes much longer than all others together.
-  Sweep sweep(plan({{"/traffic/0/rate_rps", {"200000", "10", "20", "30"}}}, 1));
-  REQUIRE(sweep.prepare(sweep.all(), {}).empty());
-  std::vector<std::uint64_t> seen;
-  sweep.execute(sweep.all(), {2, {}, true},
-                [&seen](SweepRecord&& record) { seen.push_back(record.run.number); });
-  std::vector<std::uint64_t> sorted = seen;
-  std::sort(sorted.begin(), sorted.end());
-  CHECK(sorted == std::vector<std::uint64_t>{1, 2, 3, 4});
-
-  bool stop = false;
-  seen.clear();
-  sweep.execute(sweep.all(), {1, [&stop] { return !stop; }, true}, [&](SweepRecord&& record) {
-    seen.push_back(record.run.number);
-    stop = true;
-  });
-  CHECK(seen.size() >= 1);
-}
-
-TEST_CASE("sweep: what ends the work early ends the runs under way too") {
-  // A run of minutes.
-  Sweep sweep(plan({{"/duration_ms", {"3000000"}}, {"/traffic/0/rate_rps", {"50000"}}}, 2));
-  REQUIRE(sweep.prepare(sweep.all(), {}).empty());
-  const auto none = [](SweepRecord&&) { FAIL("a run was done"); };
-  for (const bool as_done : {false, true}) {
-    sweep.execute(sweep.all(), {2, [] { return false; }, as_done}, none);
-    const auto thrown = [&] {
-      sweep.execute(sweep.all(), {2, []() -> bool { throw std::runtime_error("enough"); }, as_done}, none);
-    };
-    CHECK_THROWS_WITH(thrown(), "enough");
-  }
 }
