@@ -2,7 +2,7 @@
 
 >>> import halfopen
 >>> scenario = halfopen.Scenario.load("scenarios/brownout-one-of-four.json")
->>> result = halfopen.run(scenario.with_({"/upstreams/0/health/late_reports": "ignore"}))
+>>> result = halfopen.run(scenario.with_({"/upstreams/0/late_reports": "ignore"}))
 >>> result.summary["ejections"]
 1
 """

@@ -42,6 +42,9 @@ def _events(rows: list[Any]) -> list[Event]:
 class EndpointHealth:
     """Passive health of one endpoint: healthy, ejected, half-open, healthy.
 
+    Settings are those of a scenario's block, wrong ones raise `ScenarioError`; `now` is in whole milliseconds of the
+    caller's clock.
+
     >>> health = EndpointHealth(consecutive_failures=2, eject_ms=1000)
     >>> health.report(0, failure=True); health.report(1, failure=True)
     >>> health.state(1), health.state(1001)
@@ -106,6 +109,9 @@ class EndpointHealth:
 class ActiveProbe:
     """The probe loop of one endpoint without its sockets: when to probe, and what a verdict means for its tracker.
 
+    Settings are those of a scenario's block, wrong ones raise `ScenarioError`; `now` is in whole milliseconds of the
+    caller's clock.
+
     A new one replaces a loop as a respawn does. It keeps the tracker's settings of its start.
     """
 
@@ -169,7 +175,11 @@ class BreakerAdmission:
 
 
 class Breaker:
-    """The circuit breaker of one upstream: closed, open, half-open, closed."""
+    """The circuit breaker of one upstream: closed, open, half-open, closed.
+
+    Settings are those of a scenario's block, wrong ones raise `ScenarioError`; `now` is in whole milliseconds of the
+    caller's clock.
+    """
 
     def __init__(self, **settings: Unpack[build.Breaker]) -> None:
         self._core = _core.Breaker(as_json(settings))
@@ -213,7 +223,11 @@ class Breaker:
 
 
 class RetryBudget:
-    """How many retries an upstream may make: a rolling window of 10 s over requests and granted retries."""
+    """How many retries an upstream may make: a rolling window of 10 s over requests and granted retries.
+
+    Settings are those of a scenario's block, wrong ones raise `ScenarioError`; `now` is in whole milliseconds of the
+    caller's clock.
+    """
 
     def __init__(self) -> None:
         self._core = _core.RetryBudget()

@@ -144,6 +144,9 @@ class Admission:
 class Upstream:
     """One upstream, configured as in a scenario's `upstreams`.
 
+    Settings are those of a scenario's block, wrong ones raise `ScenarioError`; `now` is in whole milliseconds of the
+    caller's clock.
+
     >>> upstream = Upstream(name="api", endpoints=[{"address": "10.0.0.1", "port": 8080}], health={}, breaker={})
     >>> with upstream.admit(0) as admission, admission.pick(0) as dispatch:
     ...     dispatch.endpoint, dispatch.report(12, 200).close()
