@@ -28,7 +28,7 @@ A call makes a plain dict, so the two spellings are one: `build.Health(eject_ms=
 ...     upstreams=[build.Upstream(name="api", endpoints=[build.Endpoint(address="10.0.0.1", port=8080)],
 ...                               health=build.Health(consecutive_failures=3))],
 ...     endpoints={"10.0.0.1:8080": build.Behaviour(faults=[build.Fault(from_ms=10_000, down=build.Down())])},
-...     traffic=[build.Traffic(upstream="api", rate_rps=50)])
+...     traffic=[build.Traffic(upstream="api", arrivals="poisson", rate_rps=50)])
 """
 
 from __future__ import annotations

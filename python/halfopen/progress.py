@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -38,7 +39,10 @@ class Bar:
 
 def _tqdm(wanted: bool, total: int, done: int) -> Any:
     try:
-        auto = load("tqdm.auto", "progress", "progress=True")
+        with warnings.catch_warnings():
+            # In a notebook without ipywidgets the bar is one of letters, which is no reason for a warning.
+            warnings.filterwarnings("ignore", message="IProgress not found")
+            auto = load("tqdm.auto", "progress", "progress=True")
     except ImportError:
         if wanted:
             raise

@@ -62,7 +62,8 @@ class Sweep:
 
     >>> sweep = Sweep(scenario, {"/upstreams/0/health/consecutive_failures": [2, 5, 10]}, replicates=20, seed=7)
     >>> result = sweep.run()
-    >>> result.frame, result.summary(), result.compare({"/upstreams/0/health/consecutive_failures": 5})
+    >>> runs, means = result.frame, result.summary()
+    >>> saved = result.compare({"/upstreams/0/health/consecutive_failures": 5})
     """
 
     def __init__(

@@ -160,3 +160,16 @@ def test_kernel_is_this_interpreter_and_a_failing_cell_is_an_error(tmp_path):
     notebook = new_notebook(cells=[new_code_cell("assert 3 == 4")], metadata=KERNEL)
     with pytest.raises(CellExecutionError, match="AssertionError"):
         checks.execute(notebook, tmp_path, 60)
+
+
+def test_the_bar_of_a_sweep_is_no_warning_where_there_are_no_widgets(tmp_path):
+    cells = [
+        new_code_cell("import sys\nsys.modules['ipywidgets'] = None\nimport halfopen\nfrom halfopen import build"),
+        new_code_cell(
+            "api = build.Upstream(name='api', endpoints=[build.Endpoint(address='a', port=1)])\n"
+            "print(len(halfopen.Sweep(halfopen.Scenario.of(duration_ms=10, upstreams=[api]), replicates=2).run().frame))"
+        ),
+    ]
+    notebook = checks.execute(new_notebook(cells=cells, metadata=KERNEL), tmp_path, 60)
+    assert list(checks.quiet(notebook)) == []
+    assert checks.printed(notebook) == "2\n"
