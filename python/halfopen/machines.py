@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self, Unpack
 
 from halfopen import _core, build
+from halfopen.check import flag, luck, ms, whole
 from halfopen.scenario import as_json
 
 HealthState = Literal["healthy", "ejected", "half_open"]
@@ -42,7 +43,7 @@ def _events(rows: list[Any]) -> list[Event]:
 class EndpointHealth:
     """Passive health of one endpoint: healthy, ejected, half-open, healthy.
 
-    Settings are those of a scenario's block, wrong ones raise `ScenarioError`; `now` is in whole milliseconds of the
+    Settings are the keys of `halfopen.build.Health`, wrong ones raise `ScenarioError`; `now` is in whole milliseconds of the
     caller's clock.
 
     >>> health = EndpointHealth(consecutive_failures=2, eject_ms=1000)
@@ -64,16 +65,16 @@ class EndpointHealth:
         self._core.set_params(as_json({**self.params, **settings}))
 
     def report(self, now: int, *, failure: bool) -> None:
-        """The outcome of one attempt."""
-        self._core.report(now, failure)
+        """The outcome of one attempt, at `now`."""
+        self._core.report(ms(now), flag("failure", failure))
 
     def report_probe(self, now: int, *, failure: bool) -> None:
         """The outcome of one synthetic probe: the same transitions, but nothing enters the window."""
-        self._core.report_probe(now, failure)
+        self._core.report_probe(ms(now), flag("failure", failure))
 
     def is_candidate(self, now: int) -> bool:
         """May a pick choose it? An ejection that is over becomes half-open here."""
-        return self._core.is_candidate(now)
+        return self._core.is_candidate(ms(now))
 
     def consume_probe(self) -> bool:
         """Take one trial slot, if half-open and one is left."""
@@ -81,11 +82,11 @@ class EndpointHealth:
 
     def acquire(self, now: int) -> bool:
         """`is_candidate` and the slot in one step, for callers without a balancer."""
-        return self._core.acquire(now)
+        return self._core.acquire(ms(now))
 
     def is_available(self, now: int) -> bool:
         """Would a pick find it eligible? Changes nothing."""
-        return self._core.is_available(now)
+        return self._core.is_available(ms(now))
 
     def state(self, now: int) -> HealthState:
         """As an operator reads it: an ejection that is over but met no pick yet reads half_open."""
@@ -95,7 +96,7 @@ class EndpointHealth:
     def snapshot(self, now: int) -> dict[str, Any]:
         """Everything at one instant: state, stored_state, until_ms (None unless ejected), probes_left, streak, ejections,
         generation, window_total, window_failures."""
-        return self._core.snapshot(now)
+        return self._core.snapshot(ms(now))
 
     def take_events(self) -> list[Event]:
         """What happened since the last call."""
@@ -109,7 +110,7 @@ class EndpointHealth:
 class ActiveProbe:
     """The probe loop of one endpoint without its sockets: when to probe, and what a verdict means for its tracker.
 
-    Settings are those of a scenario's block, wrong ones raise `ScenarioError`; `now` is in whole milliseconds of the
+    Settings are the keys of `halfopen.build.ActiveHealth`, wrong ones raise `ScenarioError`; `now` is in whole milliseconds of the
     caller's clock.
 
     A new one replaces a loop as a respawn does. It keeps the tracker's settings of its start.
@@ -120,11 +121,11 @@ class ActiveProbe:
 
     def verdict(self, now: int, *, ok: bool) -> None:
         """The result of one probe, told to the tracker where the rule says so."""
-        self._core.verdict(now, ok)
+        self._core.verdict(ms(now), flag("ok", ok))
 
     def sleep_ms(self, u: float) -> int:
         """The sleep before the next probe, ms; `u` in [0, 1) is its luck."""
-        return self._core.sleep_ms(u)
+        return self._core.sleep_ms(luck(u))
 
     def iteration_threw(self) -> bool:
         """An iteration failed in itself. False: give up, the third in a row."""
@@ -177,7 +178,7 @@ class BreakerAdmission:
 class Breaker:
     """The circuit breaker of one upstream: closed, open, half-open, closed.
 
-    Settings are those of a scenario's block, wrong ones raise `ScenarioError`; `now` is in whole milliseconds of the
+    Settings are the keys of `halfopen.build.Breaker`, wrong ones raise `ScenarioError`; `now` is in whole milliseconds of the
     caller's clock.
     """
 
@@ -195,11 +196,13 @@ class Breaker:
 
     def check(self, now: int) -> BreakerAdmission:
         """May an attempt go ahead? An open period that is over becomes half-open here, with this attempt as a trial."""
-        return BreakerAdmission(self._core.check(now))
+        return BreakerAdmission(self._core.check(ms(now)))
 
     def report(self, now: int, *, failure: bool, admission: BreakerAdmission | None = None) -> None:
         """The outcome of an attempt. `admission`: its own, which then has nothing left to give back."""
-        self._core.report(now, failure)
+        if admission is not None and not isinstance(admission, BreakerAdmission):
+            raise TypeError(f"admission is {admission!r}: it must be what Breaker.check answered")
+        self._core.report(ms(now), flag("failure", failure))
         if admission is not None:
             admission._core.settle()
 
@@ -212,7 +215,7 @@ class Breaker:
     def snapshot(self, now: int) -> dict[str, Any]:
         """Everything at one instant: state, until_ms (None unless open), probes_left, streak, openings, window_total,
         window_failures (without what has aged by `now`)."""
-        return self._core.snapshot(now)
+        return self._core.snapshot(ms(now))
 
     def take_events(self) -> list[Event]:
         """What happened since the last call."""
@@ -225,8 +228,7 @@ class Breaker:
 class RetryBudget:
     """How many retries an upstream may make: a rolling window of 10 s over requests and granted retries.
 
-    Settings are those of a scenario's block, wrong ones raise `ScenarioError`; `now` is in whole milliseconds of the
-    caller's clock.
+    It has no settings: `reserve` is told the percentage. `now` is in whole milliseconds of the caller's clock.
     """
 
     def __init__(self) -> None:
@@ -240,11 +242,11 @@ class RetryBudget:
 
     def request(self, now: int) -> None:
         """Enter one request, when its first attempt is admitted."""
-        self._core.request(now)
+        self._core.request(ms(now))
 
     def reserve(self, now: int, percent: int) -> bool:
         """Grant and charge one retry, if (retries + 1) * 100 <= percent * requests."""
-        return self._core.reserve(now, percent)
+        return self._core.reserve(ms(now), whole("percent", percent))
 
     @property
     def requests(self) -> int:
@@ -262,9 +264,9 @@ class RetryBudget:
 
 def nominal_backoff_ms(base_ms: int, cap_ms: int, retry: int) -> int:
     """The backoff before the `retry`-th retry (from 1) without jitter: min(base * 2^(retry-1), max(cap, base))."""
-    return _core.nominal_backoff_ms(base_ms, cap_ms, retry)
+    return _core.nominal_backoff_ms(whole("base_ms", base_ms), whole("cap_ms", cap_ms), whole("retry", retry, 1))
 
 
 def jittered_backoff_ms(nominal_ms: int, u: float) -> int:
     """The backoff with full jitter; `u` in [0, 1) is its luck."""
-    return _core.jittered_backoff_ms(nominal_ms, u)
+    return _core.jittered_backoff_ms(whole("nominal_ms", nominal_ms), luck(u))

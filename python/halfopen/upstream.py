@@ -6,8 +6,13 @@ from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self, Unpack
 
 from halfopen import _core, build
+from halfopen.check import flag, luck, ms, whole
 from halfopen.machines import Event, HealthState, RetryBudget, TransportError, _events
 from halfopen.scenario import as_json
+
+
+def _status(status: Any) -> int | None:
+    return None if status is None else whole("status", status, 100, 599)
 
 
 class EndpointView(NamedTuple):
@@ -36,7 +41,7 @@ class Body:
 
     def broken(self, now: int) -> None:
         """The body broke off: one more failure for the endpoint, none for the breaker. Raises RuntimeError twice."""
-        self._core.broken(now)
+        self._core.broken(ms(now))
 
     def close(self) -> None:
         """The body is whole, or its caller left: nothing more to say."""
@@ -80,7 +85,7 @@ class Dispatch:
 
         Raises RuntimeError if it has been reported or abandoned before, ValueError for any other outcome.
         """
-        return Body(self._core.report(now, status, error))
+        return Body(self._core.report(ms(now), _status(status), error))
 
     def abandon(self) -> None:
         """No outcome: trial slots and the in-flight count go back, nothing is observed."""
@@ -124,7 +129,7 @@ class Admission:
         `key` is what `ip_hash` hashes. `words`, two of 64 bits, are the luck of `random`; left out, they are drawn by
         the upstream's seed and the number of the admission. Raises RuntimeError if refused or used before.
         """
-        core = self._core.pick(now, key, words)
+        core = self._core.pick(ms(now), key, words)
         return None if core is None else Dispatch(core)
 
     def give_back(self) -> None:
@@ -144,7 +149,7 @@ class Admission:
 class Upstream:
     """One upstream, configured as in a scenario's `upstreams`.
 
-    Settings are those of a scenario's block, wrong ones raise `ScenarioError`; `now` is in whole milliseconds of the
+    Settings are the keys of `halfopen.build.Upstream`, wrong ones raise `ScenarioError`; `now` is in whole milliseconds of the
     caller's clock.
 
     >>> upstream = Upstream(name="api", endpoints=[{"address": "10.0.0.1", "port": 8080}], health={}, breaker={})
@@ -154,11 +159,11 @@ class Upstream:
     """
 
     def __init__(self, *, now: int = 0, seed: int = 1, **config: Unpack[build.Upstream]) -> None:
-        self._core = _core.Upstream(as_json(config), now, seed)
+        self._core = _core.Upstream(as_json(config), ms(now), whole("seed", seed))
 
     def admit(self, now: int, *, retry: bool = False) -> Admission:
         """The first half of an attempt: the breaker's check. A request's first attempt enters the retry budget."""
-        return Admission(self._core.admit(now, retry))
+        return Admission(self._core.admit(ms(now), flag("retry", retry)))
 
     def decide_retry(
         self,
@@ -178,11 +183,12 @@ class Upstream:
         elapsed_ms : since the request arrived.
         u : in [0, 1), the luck of the backoff.
         """
-        return RetryDecision(*self._core.decide_retry(now, retries_made, status, error, elapsed_ms, u))
+        asked = (ms(now), whole("retries_made", retries_made), _status(status), error, elapsed_ms, luck(u))
+        return RetryDecision(*self._core.decide_retry(*asked))
 
     def reload(self, now: int, **config: Unpack[build.Upstream]) -> None:
         """Swap the configuration whole: endpoints that stay keep their state, the breaker stays."""
-        self._core.reload(as_json(config), now)
+        self._core.reload(as_json(config), ms(now))
 
     @property
     def config(self) -> dict[str, Any]:
@@ -191,7 +197,7 @@ class Upstream:
 
     def endpoints(self, now: int) -> list[EndpointView]:
         """Every endpoint, in the order of the configuration."""
-        return [EndpointView(*row) for row in self._core.endpoints(now)]
+        return [EndpointView(*row) for row in self._core.endpoints(ms(now))]
 
     @property
     def breaker_state(self) -> str | None:
