@@ -224,7 +224,12 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates) {
-  const std::string_view best = nearest(word, candidates);
+  std::string_view best = nearest(word, candidates);
+  // "duration" is duration_ms without its unit, however many letters that are.
+  const auto goes_on = [word](std::string_view name) { return name.starts_with(std::string(word) + "_"); };
+  if (std::count_if(candidates.begin(), candidates.end(), goes_on) == 1) {
+    best = *std::find_if(candidates.begin(), candidates.end(), goes_on);
+  }
   return best.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", best);
 }
 

@@ -202,7 +202,7 @@ std::string apply_patch_op(Json& root, const PatchOp& op, std::size_t& room) {
 std::string assign(Json& root, std::string_view pointer, Json value) {
   std::vector<std::string> steps;
   if (!split_pointer(pointer, steps))
-    return "the part before = must be a JSON pointer such as /traffic/0/rate_rps";
+    return "a JSON pointer was expected, such as /traffic/0/rate_rps";
   if (steps.size() + depth_of(value) > MAX_DEPTH) return too_deep();
   if (Json* const target = resolve(root, steps)) {
     *target = std::move(value);

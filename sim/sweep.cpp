@@ -122,8 +122,11 @@ Sweep::PointPtr Sweep::again(std::uint64_t point, std::optional<std::uint64_t> s
 }
 
 Sweep::PointPtr Sweep::find(std::uint64_t point) const {
-  const auto kept = kept_.find(point);
-  return kept != kept_.end() ? kept->second : again(point);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto kept = kept_.find(point); kept != kept_.end()) return kept->second;
+  }
+  return again(point);
 }
 
 std::vector<SweepMistake> Sweep::prepare(const SweepRuns& runs, const SweepWork& work) {
@@ -133,7 +136,7 @@ std::vector<SweepMistake> Sweep::prepare(const SweepRuns& runs, const SweepWork&
   std::vector<SweepMistake> out;
   std::map<std::string, std::size_t> known;  // text of a mistake, its place in `out`
   std::uint64_t done = 0, bad = 0;
-  kept_.clear();
+  std::map<std::uint64_t, PointPtr> kept;
   const auto make_reader = [this, &points] {
     return [this, &points](std::uint64_t n) { return read(points.number(n)); };
   };
@@ -148,10 +151,12 @@ std::vector<SweepMistake> Sweep::prepare(const SweepRuns& runs, const SweepWork&
       }
     }
     if (!made.point) ++bad;
-    if (made.point && kept_.size() < room) kept_.emplace_hint(kept_.end(), point, std::move(made.point));
+    if (made.point && kept.size() < room) kept.emplace_hint(kept.end(), point, std::move(made.point));
   };
   in_order<Read>(points.count(), work.threads, make_reader, take,
                  [&work, &bad] { return bad < MAX_BAD_POINTS && (!work.pause || work.pause()); });
+  const std::lock_guard lock(mutex_);
+  kept_.swap(kept);
   return out;
 }
 

@@ -46,7 +46,7 @@ class Restorer {
     out_.version = fields.text("version", Need::required).value_or("");
     out_.digest = fields.text("digest", Need::required).value_or("");
     out_.fingerprint = fields.text("fingerprint", Need::required).value_or("");
-    timeline.duration = fields.time("duration_ms", ANY_TIME, Need::required).value_or(0);
+    timeline.duration = fields.time("duration_ms", POSITIVE_TIME, Need::required).value_or(1);
     timeline.sample = fields.time("sample_ms", POSITIVE_TIME, Need::required).value_or(1);
   }
 

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <new>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "sim/json_fields.hpp"
@@ -143,6 +146,12 @@ class Reader {
       if (mistakes_.size() >= ENOUGH_MISTAKES) return;
       begin += line.size() + 1;
     }
+    if (mistakes_.empty() && promised_ && timeline_.expectations.size() < *promised_) {
+      const std::string there = std::to_string(timeline_.expectations.size());
+      const std::string all = std::to_string(*promised_);
+      mistakes_.push_back({file_, number, 1, "",
+                           "it ends too soon, with " + there + " of " + all + " expectations: it was cut off", false});
+    }
   }
 
   void read_line(std::string_view line, std::uint32_t number, std::size_t begin) {
@@ -164,6 +173,7 @@ class Reader {
     const std::string type = fields.text("type", Need::required).value_or("");
     if (type == "meta") {
       check_format(fields);
+      promised_ = fields.whole("expectations", 0, std::numeric_limits<std::uint32_t>::max());
       once(fields, timeline_.meta, value);
     } else if (type == "summary") {
       once(fields, timeline_.summary, value);
@@ -177,6 +187,7 @@ class Reader {
     for (Json* const section : {&timeline_.meta, &timeline_.summary}) {
       if (section->is_object()) section->erase("type");
       if (section->is_object()) section->erase("format");
+      if (section->is_object()) section->erase("expectations");
     }
     if (type == "expectation") timeline_.expectations.back().erase("type");
   }
@@ -194,6 +205,7 @@ class Reader {
   const std::string& file_;
   TimelineFile timeline_;
   std::vector<Mistake> mistakes_;
+  std::optional<std::uint64_t> promised_;  // how many expectations a stream says that it has
 };
 
 }  // namespace

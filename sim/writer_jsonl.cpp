@@ -10,6 +10,7 @@ std::string timeline_jsonl(const Timeline& timeline, const std::vector<Judgement
   meta.text("type", "meta");
   meta.text("format", TIMELINE_FORMAT);
   append_meta(meta, timeline);
+  meta.uint("expectations", judgements.size());  // so that a reader knows whether all are there
   meta.close();
   out += '\n';
   for (const TimelineEvent& event : timeline.events) {

@@ -57,7 +57,7 @@ void make_schema(ArrowSchema* out, const char* format, std::string name, bool nu
 
 void column_schema(const Column& column, ArrowSchema* out) {
   switch (column.kind) {
-    case ColumnKind::count: return make_schema(out, "L", column.name, column.nullable, 0);
+    case ColumnKind::count: return make_schema(out, "l", column.name, column.nullable, 0);
     case ColumnKind::number: return make_schema(out, "g", column.name, column.nullable, 0);
     case ColumnKind::flag: return make_schema(out, "b", column.name, column.nullable, 0);
     case ColumnKind::text: return make_schema(out, "U", column.name, column.nullable, 0);

@@ -12,7 +12,7 @@
 namespace halfopen::python {
 
 enum class ColumnKind : std::uint8_t {
-  count,   // std::uint64_t
+  count,   // std::uint64_t below 2^63, shown as std::int64_t
   number,  // double; NaN: nothing, if the column is nullable
   flag,    // std::uint8_t, 0 or 1
   code,    // std::int32_t into `words`; -1: nothing

@@ -59,7 +59,7 @@ void bind_probe(py::module_& m) {
              const HealthParams health = tracker->params;
              return Probe{std::move(tracker), ActiveProbe(params, health, ejections)};
            }),
-           py::arg("tracker"), py::arg("health_json"), py::arg("json"))
+           py::arg("tracker").none(false), py::arg("health_json"), py::arg("json"))
       .def("verdict",
            [](Probe& self, std::uint64_t now, bool ok) {
              self.machine.verdict(self.tracker->machine, Instant{now}, ok);

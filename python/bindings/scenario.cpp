@@ -24,6 +24,12 @@ void called(sim::Mistake& mistake, const std::string& file, const std::string& n
   if (name == NOT_A_TEXT) mistake.line = mistake.column = 0;  // nobody wrote the text that it is a place in
 }
 
+void of_a_change(sim::Mistake& mistake, const std::string& pointer, const std::string& value) {
+  if (mistake.pointer == pointer || mistake.pointer.starts_with(pointer + "/")) mistake.line = mistake.column = 0;
+  const std::string prefix = "--set " + pointer + "=" + value + ": ";
+  if (mistake.what.starts_with(prefix)) mistake.what.erase(0, prefix.size());
+}
+
 LoadedScenario LoadedScenario::read_file(const std::string& path, const std::string& name,
                                          sim::LoadOptions options) {
   std::string text, wrong;
@@ -33,7 +39,10 @@ LoadedScenario LoadedScenario::read_file(const std::string& path, const std::str
 
 LoadedScenario LoadedScenario::read(Origin origin) {
   sim::Loaded loaded = sim::load_scenario_text(origin.text, origin.file, origin.options);
-  for (sim::Mistake& mistake : loaded.mistakes) called(mistake, origin.file, origin.name);
+  for (sim::Mistake& mistake : loaded.mistakes) {
+    called(mistake, origin.file, origin.name);
+    for (const auto& [pointer, value] : origin.options.sets) of_a_change(mistake, pointer, value);
+  }
   if (!loaded.scenario) throw BadFile(std::move(loaded.mistakes));
   LoadedScenario out;
   out.origin_ = std::move(origin);

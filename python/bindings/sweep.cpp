@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -30,7 +31,7 @@ struct BoundSweep {
   std::string name;
 };
 
-BoundSweep make_sweep(const LoadedScenario& scenario, std::optional<std::uint64_t> seed,
+std::unique_ptr<BoundSweep> make_sweep(const LoadedScenario& scenario, std::optional<std::uint64_t> seed,
                       const std::vector<std::string>& pointers, std::vector<std::vector<std::string>> points,
                       std::uint64_t replicates) {
   const LoadedScenario::Origin& origin = scenario.origin();
@@ -45,7 +46,7 @@ BoundSweep make_sweep(const LoadedScenario& scenario, std::optional<std::uint64_
   plan.points = std::move(points);
   if (plan.points.empty()) throw py::value_error("a sweep needs at least one point");
   if (const auto problem = sim::sweep_problem(plan)) throw py::value_error(*problem);
-  return {sim::Sweep(std::move(plan)), origin.name};
+  return std::unique_ptr<BoundSweep>(new BoundSweep{sim::Sweep(std::move(plan)), origin.name});
 }
 
 sim::SweepRuns chosen(const sim::Sweep& sweep, Numbers numbers) {
@@ -96,6 +97,9 @@ class Signals {
 sim::Mistake told(const sim::SweepMistake& found, const BoundSweep& self) {
   sim::Mistake mistake = found.mistake;
   called(mistake, self.sweep.plan().file, self.name);
+  for (std::size_t n = 0; n < self.sweep.plan().params.size(); ++n) {
+    of_a_change(mistake, self.sweep.plan().params[n].pointer, self.sweep.value(found.first, n));
+  }
   mistake.what += " (first in run " + std::to_string(found.first.number);
   if (found.points > 1) mistake.what += ", " + std::to_string(found.points) + " points in all";
   mistake.what += ")";

@@ -30,7 +30,8 @@ py::array view(const Column& column, const py::dtype& type) {
 py::array values(const Table& table, const std::string& name) {
   const Column& column = column_named(table, name);
   switch (column.kind) {
-    case ColumnKind::count: return view<std::uint64_t>(column, py::dtype::of<std::uint64_t>());
+    // Signed, so that a difference of two may be below 0; no count reaches 2^63.
+    case ColumnKind::count: return view<std::int64_t>(column, py::dtype::of<std::int64_t>());
     case ColumnKind::number: return view<double>(column, py::dtype::of<double>());
     case ColumnKind::flag: return view<std::uint8_t>(column, py::dtype::of<bool>());
     case ColumnKind::code: return view<std::int32_t>(column, py::dtype::of<std::int32_t>());

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -47,6 +48,9 @@ class Range:
     integer: bool | None = None
 
     def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            if isinstance(getattr(self, name), numbers.Integral):  # NumPy's too
+                object.__setattr__(self, name, int(getattr(self, name)))
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
             raise ValueError(f"a range goes from a number to a larger one, not from {self.low} to {self.high}")
         if self.log and self.low <= 0:
@@ -63,7 +67,7 @@ class Range:
         """The value so far along, from 0 to 1: of whole numbers, each has an equal part (of the logarithm, if `log`)."""
         low, high = float(self.low), float(self.high) + (1.0 if self.whole else 0.0)
         value = low * (high / low) ** share if self.log else low + share * (high - low)
-        return min(int(value), int(self.high)) if self.whole else min(max(value, low), float(self.high))
+        return min(math.floor(value), int(self.high)) if self.whole else min(max(value, low), float(self.high))
 
 
 Space = Mapping[str, Range | tuple[float, float] | Sequence[Any]]

@@ -71,6 +71,24 @@ def tidy(columns: dict[str, Any]) -> Chunk:
     return {name: texts(values) if name in WORDS else values for name, values in columns.items()}
 
 
+def nothing_done() -> Chunk:
+    """The columns of no runs at all."""
+    numbers = {name: np.empty(0) for name in (row[0] for row in _core.metrics())}
+    counts = {name: np.empty(0, dtype=np.int64) for name in ("run", "expectations", "held")}
+    return {**counts, "seed": np.empty(0, dtype=np.uint64), **numbers, **{name: texts([]) for name in WORDS}}
+
+
+def usable(executor: Any) -> None:
+    """TypeError, with what would be right, for what can't run tasks."""
+    if isinstance(executor, type) or not callable(getattr(executor, "submit", None)):
+        raise TypeError(
+            f"executor is {executor!r}: it must be a concurrent.futures.Executor, as ProcessPoolExecutor() makes one, "
+            "client.get_executor() of Dask or halfopen.ray_executor()"
+        )
+    if hasattr(executor, "get_executor"):
+        raise TypeError("executor is a client of Dask: give what its get_executor() answers")
+
+
 def batch_size(executor: Executor, runs: int) -> int:
     """Runs a task: some eight tasks for each worker, so that none waits long for the last, and at most 50."""
     workers = getattr(executor, "_max_workers", None) or os.cpu_count() or 1

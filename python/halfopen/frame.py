@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfopen.optional import load
+from halfopen.table import html_table
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, import-not-found, unused-ignore]
@@ -16,20 +17,20 @@ if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 Column = npt.NDArray[Any]
-_INT64 = range(-(2**63), 2**63)
+_INT64, _UINT64 = range(-(2**63), 2**63), range(2**64)
 
 
 class Frame(Mapping[str, Column]):
     """Columns of equal length, read-only, in a fixed order.
 
     `frame["run"]` is a NumPy array: int64, uint64, float64 or bool, or objects that are `str`. A number that was not
-    measured is NaN. Needs no library but NumPy; `to_pandas`, `to_polars` and `to_arrow` need theirs.
+    measured is NaN. The arrays that it is made of are read-only from then on. Needs no library but NumPy; `to_pandas`, `to_polars` and `to_arrow` need theirs.
     """
 
     __slots__ = ("_columns",)
 
     def __init__(self, columns: Mapping[str, Column]) -> None:
-        self._columns = {name: values.view() for name, values in columns.items()}
+        self._columns = dict(columns)
         lengths = {len(values) for values in self._columns.values()}
         if len(lengths) > 1:
             raise ValueError(f"the columns of a frame have one length, not {sorted(lengths)}")
@@ -99,6 +100,9 @@ class Frame(Mapping[str, Column]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def _repr_html_(self) -> str:
+        return html_table(self.columns, self._columns, self.rows)
+
     def __repr__(self) -> str:
         return f"<Frame of {self.rows} rows: {', '.join(self._columns)}>"
 
@@ -119,12 +123,15 @@ def texts(values: list[str]) -> Column:
 
 
 def column_of(values: list[Any], json_texts: list[str]) -> Column:
-    """The narrowest column that holds JSON values: bool, int64, float64, words; JSON texts if they are mixed."""
+    """The narrowest column that holds JSON values: bool, int64, uint64, float64, words; JSON texts if they are mixed."""
     kinds = {type(value) for value in values}
     if kinds == {bool}:
         return np.array(values, dtype=np.bool_)
-    if kinds == {int} and all(value in _INT64 for value in values):
-        return np.array(values, dtype=np.int64)
+    if kinds == {int}:
+        for dtype, holds in ((np.int64, _INT64), (np.uint64, _UINT64)):
+            if all(value in holds for value in values):
+                return np.array(values, dtype=dtype)
+        return texts(json_texts)
     if kinds and kinds <= {int, float}:
         return np.array(values, dtype=np.float64)
     return texts(values if kinds == {str} else json_texts)

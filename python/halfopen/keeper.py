@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from halfopen.sweep import Sweep
 
 RESULTS = ("expectations", "held", "fingerprint", "digest")
-PART_RUNS, PART_S = 200, 5.0  # a batch of a store: so many runs or so many seconds, whichever comes first
+PART_RUNS, PART_S = 200, 2.0  # a batch of a store: so many runs or so many seconds, whichever comes first
 
 
 class Keeper:
@@ -48,7 +48,9 @@ class Keeper:
             runs.setdefault(name, []).append(number)
         there: set[int] = set()
         for chunk in self._store.load(runs, ("seed", *self._metrics, *RESULTS)):
-            self._sweep._done.append(chunk)
+            fresh = np.array([number not in here for number in chunk["run"].tolist()], dtype=bool)
+            if fresh.any():
+                self._sweep._done.append({name: values[fresh] for name, values in chunk.items()})
             there |= set(chunk["run"].tolist())
         for chunk in self._sweep._done:  # run before the store was given
             fresh = np.array([n in self._ids and n not in there for n in chunk["run"].tolist()], dtype=bool)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from halfopen import _core
-from halfopen.scenario import as_json
+from halfopen.scenario import as_json, pointer_of
 
 Settings = dict[str, Any]
 Where = str | Callable[[Settings], object]
@@ -62,13 +62,9 @@ def value_of(value: Any) -> Value:
     return Value(json.loads(text), text)
 
 
-def _pointer(name: Any) -> str:
-    if isinstance(name, str) and (name == "" or name.startswith("/")):
-        return name
-    raise ValueError(f"{name!r} is no JSON pointer; one looks like '/upstreams/0/health/consecutive_failures'")
-
-
 def _values(name: object, values: Any) -> list[Any]:
+    if hasattr(values, "low") and hasattr(values, "high"):
+        raise ValueError(f"{name} is a range: halfopen.design({{...}}, n) makes points of ranges, for Sweep(points=...)")
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise ValueError(f"{name} needs a list of values, not {values!r}: [{values!r}] is a list of one")
     out = list(values)
@@ -81,7 +77,7 @@ def _grid(params: Mapping[Any, Iterable[Any]]) -> Points:
     pointers: list[str] = []
     axes: list[list[tuple[Value, ...]]] = []
     for name, given in params.items():
-        names = tuple(_pointer(one) for one in name) if isinstance(name, tuple) else (_pointer(name),)
+        names = tuple(pointer_of(one) for one in name) if isinstance(name, tuple) else (pointer_of(name),)
         axis = []
         for value in _values(name, given):
             row = (value,) if not isinstance(name, tuple) else value
@@ -96,8 +92,10 @@ def _grid(params: Mapping[Any, Iterable[Any]]) -> Points:
 
 
 def _listed(points: Any) -> Points:
-    if hasattr(points, "to_dict") and hasattr(points, "columns"):  # a frame of pandas
+    if hasattr(points, "to_dict") and hasattr(points, "iloc"):  # a frame of pandas
         points = points.to_dict("records")
+    elif hasattr(points, "to_dicts"):  # one of Polars
+        points = points.to_dicts()
     rows = list(points)
     if not rows:
         raise ValueError("points= is empty: there is nothing to run")
@@ -107,7 +105,7 @@ def _listed(points: Any) -> Points:
         if set(row) != set(rows[0]):
             odd = sorted(map(str, set(row) ^ set(rows[0])))
             raise ValueError(f"every point must set the same pointers; point {n} and point 0 differ in {', '.join(odd)}")
-    pointers = tuple(_pointer(name) for name in rows[0])
+    pointers = tuple(pointer_of(name) for name in rows[0])
     return Points(pointers, [tuple(value_of(row[name]) for name in pointers) for row in rows])
 
 
@@ -137,7 +135,10 @@ def _expression(text: str, pointers: tuple[str, ...]) -> Callable[[Settings], bo
     _check(tree, text, set(names.values()))
 
     def holds(settings: Settings) -> bool:
-        return bool(_evaluate(tree, {short: settings[pointer] for pointer, short in names.items()}))
+        try:
+            return bool(_evaluate(tree, {short: settings[pointer] for pointer, short in names.items()}))
+        except (ArithmeticError, TypeError) as error:
+            raise ValueError(f"where= {text!r} has no value at {settings}: {error}") from None
 
     return holds
 

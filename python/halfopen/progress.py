@@ -17,6 +17,8 @@ class Bar:
     installed and somebody looks on (a notebook, a terminal). A callable gets (done, total). False: nothing."""
 
     def __init__(self, progress: Progress, total: int, done: int) -> None:
+        if progress not in (True, False, None) and not callable(progress):
+            raise TypeError(f"progress is {progress!r}: it must be True, False, None or a function of (done, total)")
         self._call = progress if callable(progress) else None
         self._bar: Any = None
         self._done, self._total = done, total

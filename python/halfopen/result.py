@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from halfopen import _core
+from halfopen.check import whole
 from halfopen.lanes import result_html
 from halfopen.scenario import Scenario
 from halfopen.table import Table
@@ -41,7 +42,7 @@ def run(scenario: Scenario, *, seed: int | None = None) -> Result:
     """
     if not isinstance(scenario, Scenario):
         raise TypeError(f"run() takes a halfopen.Scenario, not {type(scenario).__name__}: make one by Scenario.load(path)")
-    core = scenario._core if seed is None else scenario._core.with_seed(seed)
+    core = scenario._core if seed is None else scenario._core.with_seed(whole("seed", seed))
     return Result(_core.simulate(core))
 
 

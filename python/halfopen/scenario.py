@@ -10,13 +10,17 @@ from typing import Any, Self, Unpack
 from halfopen import build
 from halfopen._core import Mistake
 from halfopen._core import Scenario as _CoreScenario
+from halfopen.check import whole
 
 _JSON_VALUE = "a value that JSON has: a number, text, list, dict, True, False or None"
 
 
 def as_json(value: Any) -> str:
     """JSON text of a value; NumPy's numbers and arrays, tuples and paths are taken for what they hold."""
-    return json.dumps(value, default=_plain, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return json.dumps(value, default=_plain, ensure_ascii=False, separators=(",", ":"))
+    except RecursionError:
+        raise ValueError("the value is nested too deeply for JSON, or holds itself") from None
 
 
 def _plain(value: Any) -> Any:
@@ -29,8 +33,18 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{value!r} is a {type(value).__name__}; it must be {_JSON_VALUE}")
 
 
+def pointer_of(name: Any) -> str:
+    """A JSON pointer as it is; ValueError for anything else."""
+    if isinstance(name, str) and (name == "" or name.startswith("/")):
+        return name
+    raise ValueError(f"{name!r} is no JSON pointer; one looks like '/upstreams/0/health/consecutive_failures'")
+
+
 def _sets(changes: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(pointer, as_json(value)) for pointer, value in changes.items()]
+    for name in changes:
+        if not isinstance(name, str):
+            pointer_of(name)
+    return [(name, as_json(value)) for name, value in changes.items()]
 
 
 class Scenario:
@@ -77,8 +91,9 @@ class Scenario:
         """
         name = os.fspath(path)
         where = os.path.abspath(name)
+        luck = None if seed is None else whole("seed", seed)
         other = None if gateway is None else os.path.abspath(os.fspath(gateway))
-        return cls._of(_CoreScenario.read_file(where, name, _sets(set or {}), seed, other))
+        return cls._of(_CoreScenario.read_file(where, name, _sets(set or {}), luck, other))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, folder: str | os.PathLike[str] = ".") -> Self:
@@ -115,7 +130,7 @@ class Scenario:
 
     def with_seed(self, seed: int) -> Self:
         """The same scenario with another seed, from 0 to 2^64 - 1."""
-        return type(self)._of(self._core.with_seed(seed))
+        return type(self)._of(self._core.with_seed(whole("seed", seed)))
 
     def to_dict(self) -> dict[str, Any]:
         """What it says after all changes, with its seed, keys sorted; defaults are not filled in."""

@@ -2,7 +2,9 @@
 
 Two methods. "t" (the default): mean ± Student's t quantile with n - 1 degrees of freedom times s / √n, exact for normal
 values and good for means of many; "bootstrap": the percentile interval of 2,000 resampled means, with draws of a fixed
-seed, for few or skewed values. A replicate in which a metric was not measured (NaN) is left out, and `n` says how many
+seed, which stays within the values (no count below 0) and is lopsided where they are. For few values it is too narrow: of
+nominal 95 %, 84 % with 5 normal values, 90 % with 10, 92 % with 20; for skewed values both fall short (lognormal, 20: 86 and
+87 %), which only more replicates mend. A replicate in which a metric was not measured (NaN) is left out, and `n` says how many
 were not. One value alone has no interval: NaN.
 """
 
@@ -167,7 +169,7 @@ def compare_frame(
 def _rows_of(points: Column) -> dict[int, npt.NDArray[np.int64]]:
     """{point: the places of its rows}, in order; the points of a sweep's table ascend."""
     found, first = np.unique(points, return_index=True)
-    ends = [*first[1:].tolist(), len(points)]
+    ends = [*first[1:].tolist(), len(points)][: len(found)]  # of no rows none
     return {int(point): np.arange(begin, end) for point, begin, end in zip(found, first.tolist(), ends, strict=True)}
 
 

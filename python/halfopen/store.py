@@ -79,27 +79,35 @@ class Store:
         table = frame.to_arrow().replace_schema_metadata(self._about)
         buffer = io.BytesIO()
         self._parquet.write_table(table, buffer)
-        name = hashlib.sha256(buffer.getbuffer()).hexdigest()[:32]
+        name = _digest(buffer.getbuffer())
         part = self._folder / f".{name}-{os.getpid()}-{next(self._count)}.tmp"
-        with part.open("wb") as file:
-            file.write(buffer.getbuffer())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, self._folder / f"{name}.parquet")
+        try:
+            with part.open("wb") as file:
+                file.write(buffer.getbuffer())
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, self._folder / f"{name}.parquet")
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
 
     def _read(self, path: Path, columns: Sequence[str]) -> Any:
         try:
-            table = self._parquet.read_table(io.BytesIO(path.read_bytes()))
+            content = path.read_bytes()
+            table = self._parquet.read_table(io.BytesIO(content)) if _digest(content) == path.stem else None
         except (OSError, self._arrow.ArrowException) as error:
             why = f"it can't be read: {error}"
         else:
+            if table is None:
+                warnings.warn(_left_out(path, "its name is no digest of its bytes, so that it was changed or renamed"), StoreWarning, stacklevel=2)
+                return None
             about = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
             other = next((key for key, value in self._about.items() if about.get(key) != value), None)
             lacking = next((name for name in ("id", *columns) if name not in table.column_names), None)
             if other is None and lacking is None:
                 return table
             why = f"it is of another {other.split('.')[1]}" if other else f"it has no column {lacking}"
-        warnings.warn(f"{path} is left out, and its runs are run again: {why}", StoreWarning, stacklevel=2)
+        warnings.warn(_left_out(path, why), StoreWarning, stacklevel=2)
         return None
 
     def _sweep_up(self) -> None:
@@ -110,6 +118,14 @@ class Store:
                     path.unlink()
             except FileNotFoundError:
                 pass  # another process was faster
+
+
+def _digest(content: bytes | memoryview) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]
+
+
+def _left_out(path: Path, why: str) -> str:
+    return f"{path} is left out, and its runs are run again: {why}"
 
 
 def _column(column: Any, name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import operator
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfopen import _core
-from halfopen.executors import Chunk, Plan, submit_all, tidy
+from halfopen.check import whole
+from halfopen.executors import Chunk, Plan, nothing_done, submit_all, tidy, usable
 from halfopen.frame import Frame, column_of
 from halfopen.keeper import PART_RUNS, RESULTS, Keeper
 from halfopen.params import Settings, Where, points_of
@@ -24,6 +26,7 @@ from halfopen.scenario import Scenario
 from halfopen.sweep_result import SweepResult
 
 LOOK_S = 0.2  # between two looks at what is done
+MAX_THREADS = 1024
 
 
 class SweepRun(NamedTuple):
@@ -54,7 +57,8 @@ class Sweep:
         `{pointer: value}`, or several of them.
     replicates : runs a point. Replicate 1 has the seed, the next one seed + 1 and so on (modulo 2^64), at every point:
         the same replicate has the same luck everywhere, so that what differs is due to the settings.
-    seed : from 0 to 2^64 - 1; that of the scenario unless given.
+    seed : from 0 to 2^64 - 1; that of the scenario unless given. A second sweep that shall not share replicates with this
+        one begins at seed + replicates.
     metrics : names of metrics, as `Result.summary` has them: the columns of the result. All of them unless given.
 
     Raises ValueError, with a sentence, for what can't be swept; what is wrong with the scenario at some point raises
@@ -81,10 +85,11 @@ class Sweep:
             raise TypeError(f"a sweep needs a halfopen.Scenario, not {type(scenario).__name__}: make one by Scenario.load(path)")
         self.scenario = scenario
         self.metrics = known_metrics(metrics)
-        self.replicates, self.seed = replicates, seed
+        self.replicates = whole("replicates", replicates, 1)
+        self.seed = None if seed is None else whole("seed", seed)
         self._points = points_of(params, points, where)
         texts = tuple(tuple(self._points.texts(n)) for n in range(len(self._points.rows)))
-        self._plan = Plan(_core.__version__, scenario._core, seed, self._points.pointers, texts, replicates)
+        self._plan = Plan(_core.__version__, scenario._core, self.seed, self._points.pointers, texts, self.replicates)
         self._core = self._plan.core()
         self._lock = threading.RLock()
         self._prepared: set[int] = set()
@@ -142,24 +147,27 @@ class Sweep:
 
         Parameters
         ----------
-        numbers : some of the runs; `range(3, len(sweep) + 1, 8)` is the third of eight shares.
+        numbers : some of the runs; `range(3, len(sweep) + 1, 8)` is the third of eight shares. None of them: no rows.
         executor : any `concurrent.futures.Executor`: a pool of processes, `client.get_executor()` of Dask,
             `halfopen.ray_executor()`. Without one, C++ threads of this process run without the GIL. Files that the
             scenario names travel with it; those that only a parameter's value names must be where the workers are.
         threads : of those; 0 for as many as there are processors.
         store : a folder that keeps what is run (needs pyarrow). Only what it lacks is run, whoever put it there.
         progress : see `halfopen.progress.Bar`.
-        batch : runs a task of the executor, and a part of the store. A killed sweep loses at most one batch.
+        batch : runs a task of the executor, and a part of the store: 200 of these unless given, and every 2 s at least.
+            A killed sweep loses at most one part. C++ threads hand over every 0.2 s, so that no part is smaller than that.
 
         Ctrl-C raises KeyboardInterrupt within a fraction of a second; what is done is kept in the store, and in this
         object: `run()` again goes on from there.
         """
-        if batch is not None and batch < 1:
-            raise ValueError(f"batch is a number of runs from 1, not {batch}")
+        size = PART_RUNS if batch is None else whole("batch", batch, 1)
+        whole("threads", threads, 0, MAX_THREADS)
+        if executor is not None:
+            usable(executor)
         chosen = self._chosen(numbers)
         with self._lock:
             self._prepare(chosen)
-            keeper = Keeper(self, store, PART_RUNS if batch is None else batch)
+            keeper = Keeper(self, store, size)
             missing = keeper.missing(chosen)
             bar = Bar(progress, len(chosen), len(chosen) - len(missing))
 
@@ -180,7 +188,7 @@ class Sweep:
     def _chosen(self, numbers: Iterable[int] | None) -> list[int]:
         if numbers is None:
             return list(range(1, len(self) + 1))
-        chosen = sorted({int(number) for number in numbers})
+        chosen = sorted({operator.index(number) for number in numbers})
         wrong = next((number for number in chosen if not 1 <= number <= len(self)), None)
         if wrong is not None:
             raise IndexError(f"there is no run {wrong}: they are numbered from 1 to {len(self)}")
@@ -199,14 +207,15 @@ class Sweep:
 
     def _table(self, numbers: list[int]) -> Frame:
         """A row a run, by number."""
-        runs = np.concatenate([chunk["run"] for chunk in self._done]) if self._done else np.empty(0, dtype=np.int64)
+        done = self._done or [nothing_done()]
+        runs = np.concatenate([chunk["run"] for chunk in done])
         known, first = np.unique(runs, return_index=True)
         rows = first[np.searchsorted(known, np.array(numbers, dtype=np.int64))]
         points = np.array([self._point(number) for number in numbers], dtype=np.int64)
         columns = {"run": runs[rows], "point": points, "replicate": (runs[rows] - 1) % self.replicates + 1}
 
         def result(name: str) -> None:
-            columns[name] = np.concatenate([chunk[name] for chunk in self._done])[rows]
+            columns[name] = np.concatenate([chunk[name] for chunk in done])[rows]
 
         result("seed")
         for n, pointer in enumerate(self.params):
@@ -225,7 +234,9 @@ class Sweep:
 
     def __repr__(self) -> str:
         name = self.scenario.name or "(no name)"
-        return f"<Sweep of {name}: {len(self)} runs, {len(self._points.rows)} points of {len(self.params)} parameters>"
+        counts = ((len(self), "run"), (len(self._points.rows), "point"), (len(self.params), "parameter"))
+        runs, points, params = (f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
+        return f"<Sweep of {name}: {runs}, {points} of {params}>"
 
 
 def known_metrics(names: Sequence[str] | None) -> tuple[str, ...]:
@@ -233,6 +244,7 @@ def known_metrics(names: Sequence[str] | None) -> tuple[str, ...]:
     every = [row[0] for row in _core.metrics()]
     if isinstance(names, str):
         raise ValueError(f"metrics is a list of names: [{names!r}]")
+    names = None if names is None else list(names)
     for name in names or ():
         if name not in every:
             near = difflib.get_close_matches(str(name), every, 1)

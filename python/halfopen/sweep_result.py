@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from halfopen import stats
+from halfopen.check import whole
 from halfopen.frame import Frame
 from halfopen.params import value_of
 
@@ -106,23 +108,35 @@ class SweepResult:
         if isinstance(baseline, Mapping):
             bases = self._bases(baseline)
         else:
-            if not 0 <= baseline < len(self.sweep.points):
-                raise ValueError(f"there is no point {baseline}: they are numbered from 0 to {len(self.sweep.points) - 1}")
-            bases = dict.fromkeys(range(len(self.sweep.points)), int(baseline))
+            base = whole("baseline, a point's number,", baseline, 0, len(self.sweep.points) - 1)
+            bases = dict.fromkeys(range(len(self.sweep.points)), base)
         return stats.compare_frame(self.table, self.params, self._asked(metrics), level, method, bases)
 
     def plot(self, kind: str = "response", **options: Any) -> Figure:
         """A picture of the sweep, by `halfopen.plots`: "response", a curve with a confidence band; "heatmap", a metric over
         two parameters; "pareto", the front of two metrics. `options` are those of the function of that name.
 
+        Unless given, `x` is the first parameter and `y` the first metric, with a curve (`by`) for each value of the others; in
+        a heat map `y` is the second parameter and `z` the first metric; a front is that of errors against false ejections.
+
         Raises ValueError for another kind, ImportError without matplotlib (the extra `plot`).
         """
         from halfopen import plots
 
-        if kind == "response":
+        if kind in ("response", "heatmap"):
+            needed = 1 if kind == "response" else 2
+            axes = [name for name in (options.get("x"), options.get("y") if needed == 2 else None) if name is not None]
+            free = [name for name in self.params if name not in (*axes, *_listed(options.get("by")))]
+            if len(axes) + len(free) < needed:
+                raise ValueError(f"a {kind} is drawn over {needed} parameter{'s'[needed < 2:]}, and the sweep has {len(self.params)}")
+            options.setdefault("x", free.pop(0) if "x" not in options else None)
+            if kind == "heatmap":
+                options.setdefault("y", free.pop(0) if "y" not in options else None)
+                options.setdefault("z", self.metrics[0])
+                return plots.heatmap(self.frame, **options)
+            options.setdefault("y", self.metrics[0])
+            options.setdefault("by", free or None)
             return plots.response(self.frame, **options)
-        if kind == "heatmap":
-            return plots.heatmap(self.frame, **options)
         if kind == "pareto":
             return plots.pareto(self.frame, **options)
         raise ValueError(f"kind is {kind!r}: it must be response, heatmap or pareto")
@@ -150,11 +164,18 @@ class SweepResult:
                 raise ValueError(f"{name!r} is no metric of this sweep; it has {', '.join(self.metrics)}")
         return list(self.metrics if metrics is None else metrics)
 
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self.sweep)[1:-1])}</p>{self.table._repr_html_()}"
+
     def __repr__(self) -> str:
         return f"<SweepResult of {self.table.rows} runs: {', '.join(self.metrics[:4])}{', …' if len(self.metrics) > 4 else ''}>"
 
 
+def _listed(names: Any) -> list[str]:
+    return [names] if isinstance(names, str) else list(names or ())
+
+
 def _key(settings: Mapping[str, Any]) -> str:
     """Equal for equal settings: 5 and 5.0 are one number."""
-    plain = {name: float(value) if type(value) is int else value for name, value in settings.items()}
+    plain = {name: float(value) if type(value) is int and abs(value) <= 2**53 else value for name, value in settings.items()}
     return json.dumps(plain, sort_keys=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +52,7 @@ class Table:
         return name in self.columns
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        """One column: uint64, float64, bool, or objects that are `str` or None. Raises KeyError."""
+        """One column: int64, float64, bool, or objects that are `str` or None. Raises KeyError."""
         kind = self._kind(name)
         if kind == "text":
             return _frozen(np.array(self._core.words(name), dtype=object))
@@ -84,7 +84,7 @@ class Table:
         return out
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A `pandas.DataFrame`; words are Categorical, numbers that were not measured NaN."""
+        """A `pandas.DataFrame`, a copy; words are Categorical, numbers that were not measured NaN."""
         try:
             import pandas
         except ImportError:
@@ -95,7 +95,7 @@ class Table:
                 columns[name] = pandas.Categorical.from_codes(self.codes(name), categories=list(self.categories(name)))
             else:
                 columns[name] = self[name]
-        return pandas.DataFrame(columns, copy=False)
+        return pandas.DataFrame(columns, copy=True)
 
     def to_polars(self) -> polars.DataFrame:
         """A `polars.DataFrame`; words are Categorical, what was not measured null."""
@@ -133,15 +133,29 @@ class Table:
         return f"<Table of {len(self)} rows: {', '.join(self.columns)}>"
 
     def _repr_html_(self) -> str:
-        rows = min(len(self), _SHOWN_ROWS)
-        cells = {name: self[name][:rows].tolist() for name in self.columns}
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{_cell(cells[name][row])}</td>" for name in self.columns) + "</tr>"
-            for row in range(rows)
-        )
-        more = f"<p>{len(self) - rows} rows more</p>" if rows < len(self) else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+        return html_table(self.columns, self, len(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a table of a run is not pickled by itself: pickle its Result, or to_arrow()")
+
+
+class Columns(Protocol):
+    """Arrays by name."""
+
+    def __getitem__(self, name: str, /) -> npt.NDArray[Any]: ...
+
+
+def html_table(names: Iterable[str], columns: Columns, length: int) -> str:
+    """The first rows, and how many there are more."""
+    names = list(names)
+    rows = min(length, _SHOWN_ROWS)
+    cells = {name: columns[name][:rows].tolist() for name in names}
+    head = "".join(f"<th>{escape(name)}</th>" for name in names)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{_cell(cells[name][row])}</td>" for name in names) + "</tr>" for row in range(rows)
+    )
+    more = f"<p>{length - rows} rows more</p>" if rows < length else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
 def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from halfopen.plots.tidy import Tidy
+    from halfopen.stats import Estimate, Method
 
 _COLOURS = ("#1b4f72", "#b9470e", "#1a6b3c", "#7d3c98", "#8a6d00", "#5c5c5c")
 _DASHES = ("solid", "dashed", "dashdot", "dotted")
@@ -29,6 +31,7 @@ def response(
     by: str | Sequence[str] | None = None,
     *,
     level: float = 0.95,
+    method: Method = "t",
     ax: Axes | Sequence[Axes] | None = None,
     figsize: tuple[float, float] | None = None,
 ) -> Figure:
@@ -40,7 +43,7 @@ def response(
     x : a column, mostly a parameter; what is no number is drawn in order of appearance.
     y : a metric, or several, a pane each.
     by : a parameter, or several: a curve for each of their settings.
-    level : of confidence, between 0 and 1; Student's t, as in `SweepResult.summary`.
+    level, method : of confidence, between 0 and 1, and how: "t" or "bootstrap", as in `SweepResult.summary`.
     ax, figsize : axes to draw into, one a metric, or the size of a new figure in inches.
 
     Raises ValueError for a column that is not there, and if a parameter varies that is neither `x` nor in `by`.
@@ -56,10 +59,10 @@ def response(
         )
     figure, panes = tidy.axes_for(len(metrics), ax, figsize, (8.0, 0.9 + 3.0 * len(metrics)))
     for metric, axes in zip(metrics, panes, strict=True):
-        _pane(axes, frame, x, metric, by, curves, level)
+        _pane(axes, frame, x, metric, by, curves, partial(tidy.estimate, level=level, method=method))
     panes[-1].set_xlabel(tidy.label(x))
     if by or len(metrics) == 1:
-        title = ", ".join(name.rsplit("/", 1)[-1] for name in by)
+        title = ", ".join(tidy.short(name) for name in by)
         panes[0].legend(
             loc="upper left",
             bbox_to_anchor=(1.005, 1.02),
@@ -80,21 +83,21 @@ def _pane(
     metric: str,
     by: Sequence[str],
     curves: dict[tidy.Setting, npt.NDArray[np.int64]],
-    level: float,
+    estimate: partial[Estimate],
 ) -> None:
     values, along = tidy.numbers(frame, metric), tidy.column(frame, x)
     steps = tidy.ordered(along)
     numeric = all(isinstance(step, int | float) and not isinstance(step, bool) for step in steps)
     where = [float(step) for step in steps] if numeric else [float(place) for place in range(len(steps))]
-    replicated = False
-    for place, (setting, rows) in enumerate(curves.items()):
-        found = [tidy.estimate(values[rows[_equal(along[rows], step)]], level) for step in steps]
+    replicated, level = False, estimate.keywords["level"]
+    names = _names(list(curves)) if by else ["mean"]
+    for place, rows in enumerate(curves.values()):
+        found = [estimate(values[rows[_equal(along[rows], step)]]) for step in steps]
         there = [n for n, one in enumerate(found) if one.n]
-        name = ", ".join(map(tidy.said, setting)) if by else "mean"
         look: dict[str, Any] = {"color": _COLOURS[place % len(_COLOURS)], "linestyle": _DASHES[place % len(_DASHES)]}
         at = [where[n] for n in there]
         axes.plot(
-            at, [found[n].mean for n in there], marker=_MARKS[place % len(_MARKS)], markersize=5, label=name, **look
+            at, [found[n].mean for n in there], marker=_MARKS[place % len(_MARKS)], markersize=5, label=names[place], **look
         )
         low, high = [found[n].low for n in there], [found[n].high for n in there]
         if not np.isnan(low).all():
@@ -102,7 +105,7 @@ def _pane(
             band = "" if by else f"{level * 100:g} % interval"
             axes.fill_between(at, low, high, color=look["color"], alpha=0.18, linewidth=0, label=band or "_band")
     if not numeric:
-        axes.set_xticks(where, [tidy.said(step) for step in steps])
+        axes.set_xticks(where, tidy.told(steps), **tidy.turned(tidy.told(steps)))
     elif where[0] > 0 and where[-1] >= 100 * where[0]:
         axes.set_xscale("log")
     axes.set_ylabel(tidy.label(metric))
@@ -111,6 +114,13 @@ def _pane(
     axes.spines[["right", "top"]].set_visible(False)
     runs = f"means over replicates, {level * 100:g} % intervals" if replicated else "one replicate: no intervals"
     axes.set_title(f"{metric}: {runs}", loc="left", fontsize=10)
+
+
+def _names(settings: list[tidy.Setting]) -> list[str]:
+    """Of each curve, its values."""
+    columns = [dict.fromkeys(column) for column in zip(*settings, strict=True)]
+    words = [dict(zip(column, tidy.told(list(column)), strict=True)) for column in columns]
+    return [", ".join(word[value] for word, value in zip(words, setting, strict=True)) for setting in settings]
 
 
 def _equal(values: tidy.Values, step: Any) -> npt.NDArray[np.bool_]:

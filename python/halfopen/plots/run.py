@@ -42,7 +42,7 @@ def figure(
         picture = Picture(figsize=figsize or _size(result, names, rows))
         heights = [_height(result, name, rows) for name in names]
         given = list(picture.subplots(len(names), sharex=True, height_ratios=heights, squeeze=False)[:, 0])
-        _title(picture, given[0], result)
+        _title(picture, given[0], result, zoomed=between_ms is not None)
     elif figsize is not None:
         raise ValueError("figsize is the size of a new figure: the axes that were given have theirs already")
     for name, axes in zip(names, given, strict=True):
@@ -99,10 +99,10 @@ def _size(result: Result, names: Sequence[str], rows: list[Row]) -> tuple[float,
     return _WIDTH, 1.4 + sum(_height(result, name, rows) + 0.1 for name in names)
 
 
-def _title(picture: Picture, axes: Axes, result: Result) -> None:
-    name = shown(result.name, 70) if result.name else "(no name)"
+def _title(picture: Picture, axes: Axes, result: Result, *, zoomed: bool) -> None:
+    name = shown(result.name, 45) if result.name else "(no name)"  # as many as leave room for the verdict
     picture.suptitle(
-        plain(f"{name} — {words.verdict(result)}"),
+        plain(f"{name} — {words.verdict(result)}" if len(result.expectations) else name),
         x=0.01,
         ha="left",
         fontsize=12,
@@ -111,7 +111,8 @@ def _title(picture: Picture, axes: Axes, result: Result) -> None:
         gid="title",
     )
     question = fill(shown(result.question, 400), 115) if result.question else ""
-    lines = [line for line in (question, words.headline(result)) if line]
+    headline = ("the whole run: " if zoomed else "") + words.headline(result)
+    lines = [line for line in (question, headline) if line]
     axes.set_title(plain("\n".join(lines)), x=-0.0, loc="left", fontsize=9.5, color=style.INK)
 
 

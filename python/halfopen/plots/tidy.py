@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from halfopen import _core
+from halfopen import _core, stats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,12 +29,16 @@ class Tidy(Protocol):
 
 Values = npt.NDArray[Any]
 Setting = tuple[Any, ...]
+_LONGEST = 28  # letters of a value that is shown
 
 
 def column(frame: Tidy, name: str) -> Values:
     """One column. Raises ValueError with the names that there are."""
     if name not in list(frame.columns):
-        raise ValueError(f"the frame has no column {name!r}; it has {', '.join(map(str, frame.columns))}")
+        names = [str(one) for one in frame.columns]
+        near = [one for one in names if one.startswith("/") and short(one) == name] or difflib.get_close_matches(name, names, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names)}"
+        raise ValueError(f"the frame has no column {name!r}; {hint}")
     values = np.asarray(frame[name])
     if not len(values):
         raise ValueError("the frame has no rows")
@@ -98,29 +103,45 @@ def groups(frame: Tidy, by: Sequence[str]) -> dict[Setting, npt.NDArray[np.int64
     return {setting: np.array(places[setting]) for setting in order}
 
 
-def estimate(values: npt.NDArray[np.float64], level: float) -> Estimate:
+def estimate(values: npt.NDArray[np.float64], level: float, method: stats.Method = "t") -> Estimate:
     """The mean over replicates with its interval, as `SweepResult.summary` has it."""
-    from halfopen import stats
-
-    return stats.estimate(values, level)
+    return stats.estimate(values, level, method)
 
 
 def label(name: str) -> str:
     """What is written at an axis: a parameter's key with its pointer, a metric with its unit."""
     if name.startswith("/"):
-        return f"{name.rsplit('/', 1)[1]}  ({name})"
+        return f"{short(name)}  ({name})"
     unit = {metric: unit for metric, unit, *_ in _core.metrics()}.get(name, "")
     return name if not unit or name.endswith(f"_{unit}") or name == unit else f"{name} ({unit})"
 
 
+def short(pointer: str) -> str:
+    """The key of a parameter; of a place in a list the list's key with it: "upstreams/0"."""
+    steps = pointer.split("/")[1:]
+    return "/".join(steps[-2:]) if steps[-1].isdecimal() else steps[-1]
+
+
 def said(value: Any) -> str:
-    """A value of a parameter, short."""
-    return f"{value:,.6g}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)
+    """A value of a parameter, short: a block or a long text by its beginning."""
+    text = f"{value:,.6g}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def told(values: Sequence[Any]) -> list[str]:
+    """Values of a parameter, short, and no two alike: what begins like another one is numbered, in order of appearance."""
+    texts = [said(value) for value in values]
+    return [f"{text} (no. {place})" if texts.count(text) > 1 else text for place, text in enumerate(texts, 1)]
+
+
+def turned(texts: Sequence[str]) -> dict[str, Any]:
+    """How labels under an axis stand: slanted, once they are long."""
+    return {"rotation": 20, "ha": "right"} if max(map(len, texts)) > 12 and len(texts) > 1 else {}
 
 
 def setting_text(by: Sequence[str], setting: Setting) -> str:
     """ "eject_ms 5,000, failure_ratio 0.5"."""
-    return ", ".join(f"{name.rsplit('/', 1)[-1]} {said(value)}" for name, value in zip(by, setting, strict=True))
+    return ", ".join(f"{short(name) if name.startswith('/') else name} {said(value)}" for name, value in zip(by, setting, strict=True))
 
 
 def listed(ax: Axes | Sequence[Axes]) -> list[Axes]:

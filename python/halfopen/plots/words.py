@@ -35,8 +35,8 @@ def verdict(result: Result) -> str:
 def headline(result: Result) -> str:
     """The numbers that a reader asks for first, on one line."""
     numbers = result.summary
-    parts = [f"{result.duration_ms / 1000:,.10g} s", f"{numbers['requests']:,} requests"]
-    ratio = numbers["success_ratio"]
+    parts = [f"{result.duration_ms / 1000:,.10g} s", f"{numbers.get('requests') or 0:,} requests"]
+    ratio = numbers.get("success_ratio")
     if ratio is not None:
         parts.append(f"{percent(ratio)} ok")
     for metric, one, many in (
@@ -46,7 +46,7 @@ def headline(result: Result) -> str:
         ("fail_open_picks", "fail-open pick", "fail-open picks"),
         ("retries", "retry", "retries"),
     ):
-        count = numbers[metric]
+        count = numbers.get(metric)  # of an older version's timeline: none
         if count:
             parts.append(f"{count:,} {one if count == 1 else many}")
     return " · ".join([*parts, f"seed {result.seed}"])
@@ -66,7 +66,7 @@ def edges(result: Result) -> Numbers:
     return np.append(starts, result.duration_ms / 1000) if len(starts) else np.empty(0)
 
 
-def outcomes(result: Result) -> dict[str, npt.NDArray[np.uint64]]:
+def outcomes(result: Result) -> dict[str, npt.NDArray[np.int64]]:
     """Requests of each bin by how they ended, bottom to top; together they are all that ended."""
     series = result.series
     return {

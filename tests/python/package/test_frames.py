@@ -42,7 +42,7 @@ def test_pyarrow(result):
         assert arrow.to_pydict() == table.to_dict(), name
         assert pyarrow.schema(table) == arrow.schema
         for column in table.columns:
-            kinds = {"count": pyarrow.uint64(), "number": pyarrow.float64(), "flag": pyarrow.bool_(),
+            kinds = {"count": pyarrow.int64(), "number": pyarrow.float64(), "flag": pyarrow.bool_(),
                      "text": pyarrow.large_string(), "code": pyarrow.dictionary(pyarrow.int32(), pyarrow.large_string())}
             assert arrow.schema.field(column).type == kinds[table._core.kind(column)]
 

@@ -163,7 +163,7 @@ def test_wrong_settings_are_named_by_pointer():
             health.report(bad, failure=True)
     with pytest.raises(ValueError, match="percent"):
         halfopen.RetryBudget().reserve(0, 0)
-    with pytest.raises(ValueError, match="counted from 1"):
+    with pytest.raises(ValueError, match="from 1 to"):
         nominal_backoff_ms(25, 250, 0)
     assert [jittered_backoff_ms(9, u) for u in (0, 0.5, 0.999)] == [0, 5, 9]
 

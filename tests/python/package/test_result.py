@@ -3,12 +3,13 @@
 import gc
 import pickle
 import re
+import subprocess
 import xml.etree.ElementTree
 
 import halfopen
 import numpy as np
 import pytest
-from halfopen import Result, Scenario
+from halfopen import Result, Scenario, ScenarioError
 
 TABLES = ("events", "intervals", "series", "endpoints", "expectations")
 
@@ -33,7 +34,7 @@ def test_series_is_the_run_s_own_memory():
     total = run.summary["requests"]
     del run
     gc.collect()
-    assert requests.dtype == np.uint64 and requests.sum() == total == 715
+    assert requests.dtype == np.int64 and requests.sum() == total == 715
 
 
 def test_words_are_codes_and_categories(result):
@@ -128,3 +129,18 @@ def test_two_upstreams_and_many_lanes_stay_small():
     upstreams = [{"name": name, "endpoints": [{"address": f"{name}{n}", "port": 1} for n in range(40)]} for name in "ab"]
     html = halfopen.run(Scenario.of(duration_ms=10, upstreams=upstreams))._repr_html_()
     assert "56 lanes" in html and len(html) < 50_000
+
+
+def test_a_stream_that_was_cut_is_no_result(tmp_path, cli):
+    scenario = Scenario.from_dict({"duration_ms": 10, "upstreams": [{"name": "a", "endpoints": [{"address": "a", "port": 1}]}],
+                                   "expect": [{"never": "endpoint_ejected"}, {"metric": "requests", ">": 0}]})  # fmt: skip
+    path = tmp_path / "run.jsonl"
+    source = tmp_path / "a.json"
+    source.write_text(scenario.to_json())
+    subprocess.run([cli, "run", source, "--format", "jsonl", "-o", path], check=False)
+    assert Result.load(path).ok is False
+    lines = path.read_text().splitlines(keepends=True)
+    for there in (1, 0):
+        path.write_text("".join(lines[: len(lines) - 2 + there]))
+        with pytest.raises(ScenarioError, match=f"with {there} of 2 expectations: it was cut off"):
+            Result.load(path)

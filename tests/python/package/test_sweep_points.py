@@ -75,7 +75,7 @@ def test_runs_are_numbered_and_have_common_seeds():
         ({"params": {FAILURES: [1, 2]}, "where": "failures > 1"}, "failures can't be used there"),
         ({"params": {"/upstreams/0/health/eject_ms": [1], "/upstreams/0/health": [{}]}}, "would undo"),
         ({"params": {"/seed": [1]}, "seed": 7}, "would undo every value of /seed"),
-        ({"replicates": 0}, "0 replicates"),
+        ({"replicates": 0}, "replicates is 0: it must be a whole number from 1"),
         ({"metrics": ["succes_ratio"]}, "did you mean 'success_ratio'"),
         ({"metrics": "missed"}, "is a list of names"),
     ],

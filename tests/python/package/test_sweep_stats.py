@@ -105,7 +105,7 @@ def test_a_baseline_may_be_some_of_the_settings():
     [
         (lambda result: result.compare({FAILURES: 2}), "there is no such baseline"),
         (lambda result: result.compare({"/seed": 2}), "sets /seed, which is no parameter"),
-        (lambda result: result.compare(4), "numbered from 0 to 3"),
+        (lambda result: result.compare(4), "from 0 to 3"),
         (lambda result: result.summary(["mised"]), "no metric of this sweep"),
         (lambda result: result.summary("missed"), "a list of names"),
         (lambda result: result.summary(level=95), "between 0 and 1"),

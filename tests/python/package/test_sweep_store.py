@@ -97,18 +97,26 @@ def test_another_scenario_or_version_is_told_apart(tmp_path, monkeypatch):
 
 
 def test_parts_in_the_wrong_folder_and_broken_ones_are_left_out(tmp_path):
-    small_sweep().run(store=tmp_path, batch=4)
+    for numbers in (range(1, 9), range(9, 17)):  # two parts
+        small_sweep().run(numbers, store=tmp_path)
     (folder,) = tmp_path.iterdir()
     foreign = stores.Store(tmp_path, "0.0.0", "0123456789abcdef")
     foreign.add({"run": np.array([1])}, ["ab"], ["{}"])
     (part,) = foreign._folder.glob("*.parquet")
-    part.rename(folder / "moved.parquet")
-    broken = min(folder.glob("[0-9a-f]*.parquet"))
-    broken.write_bytes(broken.read_bytes()[:-40])
+    broken, changed = sorted(folder.glob("*.parquet"))
+    part.rename(folder / part.name)
+    short = broken.read_bytes()[:-40]
+    broken.unlink()
+    (folder / f"{stores._digest(short)}.parquet").write_bytes(short)
+    flipped = bytearray(changed.read_bytes())
+    flipped[len(flipped) // 3] ^= 1  # a bit of a number, say, which Parquet would read
+    changed.write_bytes(flipped)
     with pytest.warns(stores.StoreWarning) as told:
         result = small_sweep().run(store=tmp_path)
     said = sorted(str(warning.message) for warning in told)
-    assert len(said) == 2 and any("it can't be read" in text for text in said) and any("of another version" in text for text in said)
+    for why in ("it can't be read", "of another version", "it was changed or renamed"):
+        assert sum(why in text for text in said) == 1, said
+    assert len(said) == 3
     assert result.table == small_sweep().run().table
 
 
@@ -145,7 +153,7 @@ def test_a_store_is_a_folder(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     with pytest.raises(NotADirectoryError, match="a store is a folder"):
         small_sweep().run(store=tmp_path / "file")
-    with pytest.raises(ValueError, match="batch is a number of runs"):
+    with pytest.raises(ValueError, match="batch is 0: it must be a whole number from 1"):
         small_sweep().run(store=tmp_path, batch=0)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"pip install 'halfopen\[store\]'"):
