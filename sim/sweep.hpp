@@ -134,7 +134,7 @@ class Sweep {
 
   SweepPlan plan_;
   std::uint64_t size_ = 0;
-  mutable std::mutex mutex_;                // of kept_: whoever watches execute() may prepare() more meanwhile
+  mutable std::mutex mutex_;  // of kept_: whoever watches execute() may prepare() more meanwhile
   std::map<std::uint64_t, PointPtr> kept_;  // changed by prepare() alone
   std::uint64_t last_point_ = 0;            // of seed() and digest(), which are asked run by run
   PointPtr last_;

@@ -150,7 +150,8 @@ class Reader {
       const std::string there = std::to_string(timeline_.expectations.size());
       const std::string all = std::to_string(*promised_);
       mistakes_.push_back({file_, number, 1, "",
-                           "it ends too soon, with " + there + " of " + all + " expectations: it was cut off", false});
+                           "it ends too soon, with " + there + " of " + all + " expectations: it was cut off",
+                           false});
     }
   }
 

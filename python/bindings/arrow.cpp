@@ -39,7 +39,8 @@ void release(Struct* self) {
   self->release = nullptr;
 }
 
-void make_schema(ArrowSchema* out, const char* format, std::string name, bool nullable, std::size_t children) {
+void make_schema(ArrowSchema* out, const char* format, std::string name, bool nullable,
+                 std::size_t children) {
   auto* const owner = new SchemaOwner;
   owner->name = std::move(name);
   owner->children.resize(children);
@@ -69,7 +70,8 @@ void column_schema(const Column& column, ArrowSchema* out) {
   out->dictionary = &owner->dictionary;
 }
 
-ArrayOwner* make_array(ArrowArray* out, std::size_t length, std::vector<const void*> buffers, std::size_t children) {
+ArrayOwner* make_array(ArrowArray* out, std::size_t length, std::vector<const void*> buffers,
+                       std::size_t children) {
   auto* const owner = new ArrayOwner;
   owner->buffers = std::move(buffers);
   owner->children.resize(children);
@@ -128,8 +130,8 @@ void column_array(const Column& column, ArrowArray* out) {
     make_texts(&owner.dictionary, *column.words);
     out->dictionary = &owner.dictionary;
     if (column.nullable) {
-      out->null_count =
-          add_bits(owner, column.size, 0, [&](std::size_t row) { return column.as<std::int32_t>()[row] >= 0; });
+      out->null_count = add_bits(owner, column.size, 0,
+                                 [&](std::size_t row) { return column.as<std::int32_t>()[row] >= 0; });
     }
   } else if (column.kind == ColumnKind::number && column.nullable) {
     out->null_count = add_bits(owner, column.size, 0, [&](std::size_t row) {
@@ -171,7 +173,8 @@ int get_next(ArrowArrayStream* self, ArrowArray* out) {
     const Columns& columns = *owner.columns;
     ArrayOwner& array = *make_array(out, columns.rows, {nullptr}, columns.columns.size());
     array.data = owner.columns;
-    for (std::size_t n = 0; n < columns.columns.size(); ++n) column_array(columns.columns[n], &array.children[n]);
+    for (std::size_t n = 0; n < columns.columns.size(); ++n)
+      column_array(columns.columns[n], &array.children[n]);
     owner.done = true;
   });
 }

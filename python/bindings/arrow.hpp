@@ -1,5 +1,5 @@
-// The Arrow C data and stream interfaces, whose three structs are a frozen ABI, by hand: four kinds of columns need no
-// library. https://arrow.apache.org/docs/format/CDataInterface.html
+// The Arrow C data and stream interfaces, whose three structs are a frozen ABI, by hand: four kinds of
+// columns need no library. https://arrow.apache.org/docs/format/CDataInterface.html
 #pragma once
 
 #include <cstdint>

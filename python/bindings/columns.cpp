@@ -5,8 +5,8 @@
 namespace halfopen::python {
 
 const Column* Columns::find(std::string_view name) const {
-  const auto found =
-      std::find_if(columns.begin(), columns.end(), [name](const Column& column) { return column.name == name; });
+  const auto found = std::find_if(columns.begin(), columns.end(),
+                                  [name](const Column& column) { return column.name == name; });
   return found == columns.end() ? nullptr : &*found;
 }
 

@@ -1,5 +1,5 @@
-// Tables by column, in memory that lives as long as anybody looks at it: what Python shows as NumPy arrays and
-// hands on as Arrow, without a copy of the numbers.
+// Tables by column, in memory that lives as long as anybody looks at it: what Python shows as NumPy arrays
+// and hands on as Arrow, without a copy of the numbers.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// One upstream - balancer, breaker, trackers and retry budget - and the handles of an attempt. A handle that is
-// used twice, which in C++ is a broken promise, is an exception here.
+// One upstream - balancer, breaker, trackers and retry budget - and the handles of an attempt. A handle that
+// is used twice, which in C++ is a broken promise, is an exception here.
 #include <pybind11/stl.h>
 
 #include <atomic>
@@ -73,7 +73,8 @@ struct Admission {
 
   std::optional<Attempt> pick(std::uint64_t now, const std::optional<std::string>& key,
                               const std::optional<std::pair<std::uint64_t, std::uint64_t>>& words) {
-    if (!decision.allowed) used_up("admission", "was refused by the breaker: answer 503 with its retry_after_s");
+    if (!decision.allowed)
+      used_up("admission", "was refused by the breaker: answer 503 with its retry_after_s");
     if (!admission) used_up("admission", "has made its pick, or was given back, already");
     PickInput input;
     if (key) input.key = *key;
@@ -87,7 +88,11 @@ struct Admission {
     Dispatch dispatch = admission->pick(Instant{now}, input);
     admission.reset();
     if (!dispatch) return std::nullopt;
-    Attempt out{owner, std::nullopt, dispatch.endpoint(), dispatch.index(), dispatch.fail_open(),
+    Attempt out{owner,
+                std::nullopt,
+                dispatch.endpoint(),
+                dispatch.index(),
+                dispatch.fail_open(),
                 dispatch.is_trial()};
     out.dispatch.emplace(std::move(dispatch));
     return out;
@@ -107,8 +112,9 @@ py::list endpoints(const Machine& self, std::uint64_t now) {
   py::list out;
   for (const auto& endpoint : self.upstream.endpoints()) {
     out.append(py::make_tuple(endpoint.name, endpoint.in_flight,
-                              endpoint.tracker ? py::object(py::str(to_string(endpoint.tracker->label(Instant{now}))))
-                                               : py::none()));
+                              endpoint.tracker
+                                  ? py::object(py::str(to_string(endpoint.tracker->label(Instant{now}))))
+                                  : py::none()));
   }
   return out;
 }
@@ -135,9 +141,9 @@ py::tuple decide_retry(Machine& self, std::uint64_t now, std::uint32_t retries_m
   if (!(u >= 0 && u < 1)) throw py::value_error("u must be in [0, 1)");
   if (!(elapsed_ms >= 0 && elapsed_ms <= 1e12)) throw py::value_error("elapsed_ms must be from 0 to 10^12");
   const auto config = self.upstream.config();
-  const RetryDecision decision =
-      self.upstream.decide_retry(config->retries, retries_made, outcome_of(status, error),
-                                 static_cast<std::uint64_t>(elapsed_ms * 1e6), Instant{now}, [u] { return u; });
+  const RetryDecision decision = self.upstream.decide_retry(
+      config->retries, retries_made, outcome_of(status, error), static_cast<std::uint64_t>(elapsed_ms * 1e6),
+      Instant{now}, [u] { return u; });
   return py::make_tuple(answer_name(decision.answer), decision.delay_ms);
 }
 
@@ -156,8 +162,10 @@ void bind_handles(py::module_& m) {
       .def("abandon", [](Attempt& self) { self.dispatch.reset(); });
   py::class_<Admission>(m, "Admission", "What the breaker answered an attempt.")
       .def_property_readonly("allowed", [](const Admission& self) { return self.decision.allowed; })
-      .def_property_readonly("retry_after_ms", [](const Admission& self) { return self.decision.retry_after_ms; })
-      .def_property_readonly("retry_after_s", [](const Admission& self) { return self.decision.retry_after_s(); })
+      .def_property_readonly("retry_after_ms",
+                             [](const Admission& self) { return self.decision.retry_after_ms; })
+      .def_property_readonly("retry_after_s",
+                             [](const Admission& self) { return self.decision.retry_after_s(); })
       .def_property_readonly("is_open", [](const Admission& self) { return self.admission.has_value(); })
       .def("pick", &Admission::pick, py::arg("now"), py::arg("key"), py::arg("words"))
       .def("give_back", [](Admission& self) { self.admission.reset(); });
@@ -173,15 +181,17 @@ void bind_upstream(py::module_& m) {
       .def("admit", &admit, py::arg("now"), py::arg("retry"))
       .def("decide_retry", &decide_retry, py::arg("now"), py::arg("retries_made"), py::arg("status"),
            py::arg("error"), py::arg("elapsed_ms"), py::arg("u"))
-      .def("reload",
-           [](Machine& self, const std::string& json, std::uint64_t now) {
-             self.upstream.reload(config_of(json), Instant{now});
-           },
-           py::arg("json"), py::arg("now"))
+      .def(
+          "reload",
+          [](Machine& self, const std::string& json, std::uint64_t now) {
+            self.upstream.reload(config_of(json), Instant{now});
+          },
+          py::arg("json"), py::arg("now"))
       .def("config", [](const Machine& self) { return upstream_dict(*self.upstream.config()); })
       .def("endpoints", &endpoints, py::arg("now"))
       .def_property_readonly("breaker_state", &breaker_state)
-      .def_property_readonly("fail_open_picks", [](const Machine& self) { return self.upstream.fail_open_picks(); })
+      .def_property_readonly("fail_open_picks",
+                             [](const Machine& self) { return self.upstream.fail_open_picks(); })
       .def_property_readonly("late_reports_ignored",
                              [](const Machine& self) { return self.upstream.late_reports_ignored(); })
       .def_property_readonly("retry_budget", [](const Machine& self) { return self.upstream.budget(); })

@@ -82,9 +82,8 @@ template <class Block>
 py::dict settings_dict(const Block& block) {
   py::dict out;
   for (const Setting<Block>& setting : settings<Block>()) {
-    std::visit(
-        [&](auto member) { out[py::str(std::string(setting.name))] = value_of(block.*member); },
-        setting.member);
+    std::visit([&](auto member) { out[py::str(std::string(setting.name))] = value_of(block.*member); },
+               setting.member);
   }
   return out;
 }
@@ -118,11 +117,10 @@ py::list EventLog::take() {
     told.because = event.because;
     BecauseDict because;
     sim::tell_because(because, told);
-    out.append(py::make_tuple(event.at.ms, to_string(event.type),
-                              word_or_none(event.subject ? event.subject->upstream : ""),
-                              word_or_none(event.subject ? event.subject->endpoint : ""),
-                              word_or_none(to_string(event.rule)), word_or_none(to_string(event.via)),
-                              because.out));
+    out.append(py::make_tuple(
+        event.at.ms, to_string(event.type), word_or_none(event.subject ? event.subject->upstream : ""),
+        word_or_none(event.subject ? event.subject->endpoint : ""), word_or_none(to_string(event.rule)),
+        word_or_none(to_string(event.via)), because.out));
   }
   return out;
 }

@@ -16,8 +16,8 @@ namespace halfopen::python {
 
 namespace py = pybind11;
 
-// `json` is one object of "upstreams". Throws BadFile, whose pointers begin after `block` ("/health") and name
-// `machine`.
+// `json` is one object of "upstreams". Throws BadFile, whose pointers begin after `block` ("/health") and
+// name `machine`.
 UpstreamConfig read_upstream(const std::string& json, const std::string& machine, const std::string& block);
 
 // The settings of a block as {name: value}; statuses as a list, no deadline as None.
@@ -36,7 +36,8 @@ class EventLog final : public EventSink {
   std::vector<Event> events_;
 };
 
-// A status, or the word of a transport error; exactly one of them. Throws ValueError with what would be right.
+// A status, or the word of a transport error; exactly one of them. Throws ValueError with what would be
+// right.
 Outcome outcome_of(const py::object& status, const py::object& error);
 
 void bind_health(py::module_& m);

@@ -40,8 +40,9 @@ std::shared_ptr<Run> Run::read(std::string text, const std::string& name) {
 std::string Run::json() const {
   if (!back_) return sim::timeline_json(timeline_, judgements_);
   if (!back_->whole) {
-    throw py::value_error("this result was read from JSON lines, which leave intervals and series out: run the scenario "
-                          "again, or load what `halfopen run --format json` wrote");
+    throw py::value_error(
+        "this result was read from JSON lines, which leave intervals and series out: run the scenario "
+        "again, or load what `halfopen run --format json` wrote");
   }
   return text_;
 }
@@ -57,7 +58,8 @@ std::vector<std::pair<std::string, sim::MetricValue>> Run::summary() const {
   std::vector<std::pair<std::string, sim::MetricValue>> out;
   for (const sim::Metric& metric : sim::metrics()) {
     sim::MetricValue value = sim::measure(metric, timeline_);
-    if (auto* const ms = std::get_if<double>(&value); ms != nullptr && metric.unit == "ms" && !std::isnan(*ms)) {
+    if (auto* const ms = std::get_if<double>(&value);
+        ms != nullptr && metric.unit == "ms" && !std::isnan(*ms)) {
       *ms = static_cast<double>(std::llround(*ms * 1e6)) / 1e6;
     }
     out.emplace_back(metric.name, value);
@@ -101,7 +103,8 @@ py::dict summary_dict(const Run& run) {
 py::list expectations_list(const Run& run) {
   py::list out;
   for (const sim::Judgement& judgement : run.judgements()) {
-    out.append(py::make_tuple(judgement.held, judgement.expectation->text, judgement.expected, judgement.got));
+    out.append(
+        py::make_tuple(judgement.held, judgement.expectation->text, judgement.expected, judgement.got));
   }
   return out;
 }
@@ -134,10 +137,10 @@ void bind_run(py::module_& m) {
       .def_property_readonly("digest", &Run::digest)
       .def_property_readonly("fingerprint", &Run::fingerprint)
       .def_property_readonly("version", &Run::version)
-      .def_property_readonly("duration_ms",
-                             [](const Run& self) { return static_cast<double>(self.timeline().duration) / 1e6; })
-      .def_property_readonly("sample_ms",
-                             [](const Run& self) { return static_cast<double>(self.timeline().sample) / 1e6; })
+      .def_property_readonly(
+          "duration_ms", [](const Run& self) { return static_cast<double>(self.timeline().duration) / 1e6; })
+      .def_property_readonly(
+          "sample_ms", [](const Run& self) { return static_cast<double>(self.timeline().sample) / 1e6; })
       .def_property_readonly("upstreams", [](const Run& self) { return self.timeline().upstream_names; })
       .def("events", table(&Run::events))
       .def("intervals", table(&Run::intervals))

@@ -25,7 +25,8 @@ void called(sim::Mistake& mistake, const std::string& file, const std::string& n
 }
 
 void of_a_change(sim::Mistake& mistake, const std::string& pointer, const std::string& value) {
-  if (mistake.pointer == pointer || mistake.pointer.starts_with(pointer + "/")) mistake.line = mistake.column = 0;
+  if (mistake.pointer == pointer || mistake.pointer.starts_with(pointer + "/"))
+    mistake.line = mistake.column = 0;
   const std::string prefix = "--set " + pointer + "=" + value + ": ";
   if (mistake.what.starts_with(prefix)) mistake.what.erase(0, prefix.size());
 }
@@ -72,28 +73,31 @@ LoadedScenario LoadedScenario::with_seed(std::uint64_t seed) const {
 namespace {
 
 using Options = sim::LoadOptions;
-using State = std::tuple<std::string, std::string, std::string, LoadedScenario::Sets,
-                         std::optional<std::uint64_t>, std::optional<std::string>, std::map<std::string, std::string>>;
+using State =
+    std::tuple<std::string, std::string, std::string, LoadedScenario::Sets, std::optional<std::uint64_t>,
+               std::optional<std::string>, std::map<std::string, std::string>>;
 
 State state_of(const LoadedScenario& self) {
   const LoadedScenario::Origin& origin = self.origin();
   std::map<std::string, std::string> files;
   for (const auto& [path, text] : origin.options.files) files[path] = *text;
-  return {origin.text,         origin.file,           origin.name, origin.options.sets,
-          origin.options.seed, origin.options.gateway, files};
+  return {
+      origin.text, origin.file, origin.name, origin.options.sets, origin.options.seed, origin.options.gateway,
+      files};
 }
 
 LoadedScenario from_state(const State& state) {
   const auto& [text, file, name, sets, seed, gateway, files] = state;
   Options options{seed, sets, gateway};
-  for (const auto& [path, content] : files) options.files[path] = std::make_shared<const std::string>(content);
+  for (const auto& [path, content] : files)
+    options.files[path] = std::make_shared<const std::string>(content);
   return LoadedScenario::read({text, file, name, std::move(options)});
 }
 
 LoadedScenario read_text(std::string text, std::string file, std::string name, LoadedScenario::Sets sets,
                          std::optional<std::uint64_t> seed, std::optional<std::string> gateway) {
-  return LoadedScenario::read(
-      {std::move(text), std::move(file), std::move(name), Options{seed, std::move(sets), std::move(gateway)}});
+  return LoadedScenario::read({std::move(text), std::move(file), std::move(name),
+                               Options{seed, std::move(sets), std::move(gateway)}});
 }
 
 LoadedScenario read_file(const std::string& path, const std::string& name, LoadedScenario::Sets sets,
@@ -124,8 +128,7 @@ void bind_scenario(py::module_& m) {
       .def_property_readonly("seed", [](const Self& self) { return self.scenario().seed; })
       .def_property_readonly("digest", [](const Self& self) { return sim::hex16(self.scenario().digest); })
       .def_property_readonly(
-          "duration_ms",
-          [](const Self& self) { return static_cast<double>(self.scenario().duration) / 1e6; })
+          "duration_ms", [](const Self& self) { return static_cast<double>(self.scenario().duration) / 1e6; })
       .def_property_readonly("warnings", [](const Self& self) { return mistakes_tuple(self.warnings()); })
       .def(py::pickle(&state_of, &from_state));
 }

@@ -49,8 +49,8 @@ class LoadedScenario {
 // A mistake in `file` becomes one in `name`, which is what its author knows.
 void called(sim::Mistake& mistake, const std::string& file, const std::string& name);
 
-// What is wrong with a change that was made by `pointer`: it has no place in the file, and the command line's option
-// for it is not how it was made.
+// What is wrong with a change that was made by `pointer`: it has no place in the file, and the command line's
+// option for it is not how it was made.
 void of_a_change(sim::Mistake& mistake, const std::string& pointer, const std::string& value);
 
 }  // namespace halfopen::python

@@ -32,8 +32,9 @@ struct BoundSweep {
 };
 
 std::unique_ptr<BoundSweep> make_sweep(const LoadedScenario& scenario, std::optional<std::uint64_t> seed,
-                      const std::vector<std::string>& pointers, std::vector<std::vector<std::string>> points,
-                      std::uint64_t replicates) {
+                                       const std::vector<std::string>& pointers,
+                                       std::vector<std::vector<std::string>> points,
+                                       std::uint64_t replicates) {
   const LoadedScenario::Origin& origin = scenario.origin();
   sim::SweepPlan plan;
   plan.text = origin.text;

@@ -21,8 +21,8 @@ template <class T>
 py::array view(const Column& column, const py::dtype& type) {
   auto* const kept = new std::shared_ptr<const void>(column.owner);
   const py::capsule base(kept, [](void* p) { delete static_cast<std::shared_ptr<const void>*>(p); });
-  py::array out(type, {static_cast<py::ssize_t>(column.size)}, {static_cast<py::ssize_t>(sizeof(T))}, column.data,
-                base);
+  py::array out(type, {static_cast<py::ssize_t>(column.size)}, {static_cast<py::ssize_t>(sizeof(T))},
+                column.data, base);
   py::detail::array_proxy(out.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
   return out;
 }
@@ -91,8 +91,10 @@ void bind_table(py::module_& m) {
       .def("__len__", [](const Table& self) { return self.columns->rows; })
       .def_property_readonly("names", &names)
       .def("kind", &kind_name, py::arg("name"), "count, number, flag, code or text.")
-      .def("nullable", [](const Table& self, const std::string& name) { return column_named(self, name).nullable; },
-           py::arg("name"))
+      .def(
+          "nullable",
+          [](const Table& self, const std::string& name) { return column_named(self, name).nullable; },
+          py::arg("name"))
       .def("values", &values, py::arg("name"),
            "The numbers (of a code column: the codes, -1 for nothing), read-only, without a copy.")
       .def("arrow_schema", &arrow_schema)

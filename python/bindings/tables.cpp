@@ -109,7 +109,8 @@ Columns Run::events() const {
     t_ms.push_back(ms_of(event.t));
     type.add(to_string(event.type));
     upstream.add(timeline_.upstream_names[event.upstream]);
-    endpoint.add(event.endpoint < 0 ? "" : timeline_.lanes[static_cast<std::size_t>(event.endpoint)].endpoint);
+    endpoint.add(event.endpoint < 0 ? ""
+                                    : timeline_.lanes[static_cast<std::size_t>(event.endpoint)].endpoint);
     rule.add(to_string(event.rule));
     via.add(to_string(event.via));
     because.add(event);
@@ -179,7 +180,8 @@ Columns Run::endpoints() const {
       endpoint.add(lane.endpoint);
       attempts.push_back(lane.attempts[bin]);
       failures.push_back(lane.failures[bin]);
-      state.add(lane.state[bin] < 0 ? "" : sim::lane_state_name(static_cast<sim::LaneState>(lane.state[bin])));
+      state.add(lane.state[bin] < 0 ? ""
+                                    : sim::lane_state_name(static_cast<sim::LaneState>(lane.state[bin])));
     }
   }
   Columns out;

@@ -127,3 +127,12 @@ TEST_CASE("scenario_json_options: hostile texts are answered, each at once") {
   for (int n = 1; n < 20000; ++n) keys += ",\"x" + std::to_string(n) + "\":0";
   CHECK(mistakes(keys + "}").size() == 20002);
 }
+
+TEST_CASE("scenario: a key without its unit is the one that has it, however many letters that are") {
+  const std::vector<std::string> found = mistakes(
+      R"({ "duration": 1000, "upstreams": [ { "name": "a", "endpoints": [ { "address": "a", "port": 1 } ] } ] })");
+  const auto told = [](const std::string& text) {
+    return text.find("no key \"duration\"; did you mean \"duration_ms\"?") != std::string::npos;
+  };
+  CHECK(std::any_of(found.begin(), found.end(), told));
+}

@@ -140,3 +140,12 @@ TEST_CASE("timeline back: whatever the text is cut at, it is a sentence and neve
   }
   CHECK_FALSE(mistakes(std::string(200'000, '[')).empty());
 }
+
+TEST_CASE("timeline back: a stream that lost its last lines is told from a run in which all held") {
+  const Run wrote = run("brownout-one-of-four");
+  const std::string text = timeline_jsonl(wrote.timeline, wrote.judgements);
+  const std::string cut = text.substr(0, text.rfind('\n', text.size() - 2) + 1);
+  const std::vector<std::string> found = mistakes(cut);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0] == ": it ends too soon, with 19 of 20 expectations: it was cut off");
+}
