@@ -85,12 +85,23 @@ def sentence(schema: dict[str, Any]) -> str:
     return " ".join(out)
 
 
-def docstring(text: str, indent: str) -> str:
+def listing(keys: dict[str, Any], required: list[str]) -> str:
+    """What help() shows, which does not see the texts below the keys: each key, and its default or that it is needed."""
+    told = [
+        key + (" (required)" if key in required else f" ({json.dumps(one['default'])})" if "default" in one else "")
+        for key, one in keys.items()
+    ]
+    return f"Keys (and defaults): {', '.join(told)}." if told else ""
+
+
+def docstring(text: str, indent: str, more: str = "") -> str:
     text = text.replace("\\", "\\\\").replace('"""', "'''")
     if text.endswith('"'):
         text += " "
     lines = textwrap.wrap(text, WIDTH - len(indent) - 6)
-    return indent + '"""' + ("\n" + indent).join(lines) + '"""'
+    if more:
+        lines += ["", *textwrap.wrap(more, WIDTH - len(indent)), ""]
+    return (indent + '"""' + ("\n" + indent).join(lines) + '"""').replace(f"\n{indent}\n", "\n\n")
 
 
 def is_attribute(key: str) -> bool:
@@ -111,7 +122,7 @@ def definition(name: str, schema: dict[str, Any]) -> str:
         lines = [f'    {json.dumps(key)}: {json.dumps(field_type(key, value, required))},' for key, value in odd.items()]
         out += f"\n\n{base} = TypedDict(\n    \"{base}\",\n    {{\n" + "\n".join("    " + line for line in lines) + "\n    },\n    total=False,\n)\n"
     about = schema.get("description") or f"Of `{name}`."
-    out += f"\n\nclass {class_name(name)}({base}, total=False):\n" + docstring(about, "    ")
+    out += f"\n\nclass {class_name(name)}({base}, total=False):\n" + docstring(about, "    ", listing(keys, required))
     for key, value in keys.items():
         if key in odd:
             continue

@@ -72,7 +72,11 @@ _ScenarioKeysSigns = TypedDict(
 
 
 class ScenarioKeys(_ScenarioKeysSigns, total=False):
-    """One file, one question. JSON with // and /* */ comments, or YAML."""
+    """One file, one question. JSON with // and /* */ comments, or YAML.
+
+    Keys (and defaults): $schema, name, question, seed (1), duration_ms (required), sample_ms (1000), clock,
+    upstreams (required), endpoints, traffic, reloads, expect.
+    """
 
     name: str
     """What reports call it; by habit the file's name without its ending."""
@@ -112,7 +116,10 @@ class ScenarioKeys(_ScenarioKeysSigns, total=False):
 
 
 class Clock(TypedDict, total=False):
-    """Of `clock`."""
+    """Of `clock`.
+
+    Keys (and defaults): start_unix_ms (1700000000000), source ("wall"), steps.
+    """
 
     start_unix_ms: int
     """What the clock shows at the start, in ms since 1970. In [0, 1000000000000000]. Default:
@@ -126,7 +133,10 @@ class Clock(TypedDict, total=False):
 
 
 class ClockStep(TypedDict, total=False):
-    """Of `clock_step`."""
+    """Of `clock_step`.
+
+    Keys (and defaults): at_ms (required), by_ms (required).
+    """
 
     at_ms: Required[float]
     """When. In [0, 10000000000]."""
@@ -136,7 +146,10 @@ class ClockStep(TypedDict, total=False):
 
 
 class Reload(TypedDict, total=False):
-    """Applied whole, in order of time. Exactly one of patch and upstreams."""
+    """Applied whole, in order of time. Exactly one of patch and upstreams.
+
+    Keys (and defaults): at_ms (required), patch, upstreams.
+    """
 
     at_ms: Required[float]
     """When. In [0, 10000000000]."""
@@ -158,7 +171,10 @@ _PatchSigns = TypedDict(
 
 
 class Patch(_PatchSigns, total=False):
-    """Of `patch`."""
+    """Of `patch`.
+
+    Keys (and defaults): op (required), path (required), value, from.
+    """
 
     op: Required[Literal["add", "remove", "replace", "move", "copy", "test"]]
     """What to do, as RFC 6902 has it."""
@@ -172,7 +188,10 @@ class Patch(_PatchSigns, total=False):
 
 class Behaviour(TypedDict, total=False):
     """One server is one address:port, shared by the upstreams that name it. Servers know nothing of
-    ejection; after a timeout or an abandon they work on."""
+    ejection; after a timeout or an abandon they work on.
+
+    Keys (and defaults): latency ({"fixed": {"ms": 1}}), capacity, faults.
+    """
 
     latency: Latency
     """How long an answer takes, drawn for every attempt. Default: {"fixed": {"ms": 1}}."""
@@ -185,7 +204,10 @@ class Behaviour(TypedDict, total=False):
 
 
 class Latency(TypedDict, total=False):
-    """Exactly one kind."""
+    """Exactly one kind.
+
+    Keys (and defaults): fixed, uniform, exponential, lognormal, pareto, empirical.
+    """
 
     fixed: Fixed
     """Always the same."""
@@ -207,14 +229,20 @@ class Latency(TypedDict, total=False):
 
 
 class Fixed(TypedDict, total=False):
-    """Of `fixed`."""
+    """Of `fixed`.
+
+    Keys (and defaults): ms (required).
+    """
 
     ms: Required[float]
     """In ms. In [0, 10000000000]."""
 
 
 class Uniform(TypedDict, total=False):
-    """Of `uniform`."""
+    """Of `uniform`.
+
+    Keys (and defaults): min_ms (required), max_ms (required).
+    """
 
     min_ms: Required[float]
     """Included. In [0, 10000000000]."""
@@ -224,14 +252,20 @@ class Uniform(TypedDict, total=False):
 
 
 class Exponential(TypedDict, total=False):
-    """Of `exponential`."""
+    """Of `exponential`.
+
+    Keys (and defaults): mean_ms (required).
+    """
 
     mean_ms: Required[float]
     """The mean. In (0, 10000000000]."""
 
 
 class Lognormal(TypedDict, total=False):
-    """p50_ms with p99_ms, or mean_ms with sd_ms."""
+    """p50_ms with p99_ms, or mean_ms with sd_ms.
+
+    Keys (and defaults): p50_ms, p99_ms, mean_ms, sd_ms.
+    """
 
     p50_ms: float
     """The median; needs p99_ms. In (0, 10000000000]."""
@@ -247,7 +281,10 @@ class Lognormal(TypedDict, total=False):
 
 
 class Pareto(TypedDict, total=False):
-    """Of `pareto`."""
+    """Of `pareto`.
+
+    Keys (and defaults): min_ms (required), alpha (required), max_ms (required).
+    """
 
     min_ms: Required[float]
     """The least. In (0, 10000000000]."""
@@ -260,7 +297,10 @@ class Pareto(TypedDict, total=False):
 
 
 class Empirical(TypedDict, total=False):
-    """Either ms or file."""
+    """Either ms or file.
+
+    Keys (and defaults): ms, file.
+    """
 
     ms: list[float]
     """The measurements."""
@@ -270,7 +310,10 @@ class Empirical(TypedDict, total=False):
 
 
 class Capacity(TypedDict, total=False):
-    """Of `capacity`."""
+    """Of `capacity`.
+
+    Keys (and defaults): concurrency (required), queue (0), overflow ({"status": 503}).
+    """
 
     concurrency: Required[int]
     """How many attempts it serves at once. In [1, 4294967295]."""
@@ -284,7 +327,11 @@ class Capacity(TypedDict, total=False):
 
 class Fault(TypedDict, total=False):
     """Exactly one kind. How several compose: first down, then outcomes, then the latency of all, then
-    errors in file order, then hang, then truncate."""
+    errors in file order, then hang, then truncate.
+
+    Keys (and defaults): from_ms (0), to_ms, scope ("both"), selection, error, down, latency, brownout, flap,
+    bursts, outcomes, hang, truncate, cold_start.
+    """
 
     from_ms: float
     """Begins; included. In [0, 10000000000]. Default: 0."""
@@ -332,7 +379,10 @@ class Fault(TypedDict, total=False):
 
 
 class Error(TypedDict, total=False):
-    """Of `error`."""
+    """Of `error`.
+
+    Keys (and defaults): ratio (required), status (503).
+    """
 
     ratio: Required[float]
     """The share. In [0, 1]."""
@@ -342,14 +392,20 @@ class Error(TypedDict, total=False):
 
 
 class Down(TypedDict, total=False):
-    """Of `down`."""
+    """Of `down`.
+
+    Keys (and defaults): kind ("refused").
+    """
 
     kind: Literal["refused", "reset", "timeout"]
     """refused: at once; reset: after the latency; timeout: never accepts. Default: "refused"."""
 
 
 class Slow(TypedDict, total=False):
-    """At least one of add_ms and factor."""
+    """At least one of add_ms and factor.
+
+    Keys (and defaults): add_ms (0), factor (1), ramp_ms (0).
+    """
 
     add_ms: float
     """Added after all factors. In [0, 10000000000]. Default: 0."""
@@ -362,7 +418,11 @@ class Slow(TypedDict, total=False):
 
 
 class Brownout(TypedDict, total=False):
-    """Of `brownout`."""
+    """Of `brownout`.
+
+    Keys (and defaults): error_ratio (required), status (503), latency_factor (required), capacity_factor
+    (required).
+    """
 
     error_ratio: Required[float]
     """The share of attempts answered with an error. In [0, 1]."""
@@ -378,7 +438,10 @@ class Brownout(TypedDict, total=False):
 
 
 class Flap(TypedDict, total=False):
-    """Of `flap`."""
+    """Of `flap`.
+
+    Keys (and defaults): up_ms (required), down_ms (required), jitter_ms (0), kind ("refused").
+    """
 
     up_ms: Required[float]
     """Up for. In (0, 10000000000]."""
@@ -394,7 +457,11 @@ class Flap(TypedDict, total=False):
 
 
 class Bursts(TypedDict, total=False):
-    """Of `bursts`."""
+    """Of `bursts`.
+
+    Keys (and defaults): mean_good_ms (required), mean_bad_ms (required), error_ratio (required), status
+    (503).
+    """
 
     mean_good_ms: Required[float]
     """Mean stay in the good state. In (0, 10000000000]."""
@@ -410,14 +477,20 @@ class Bursts(TypedDict, total=False):
 
 
 class Share(TypedDict, total=False):
-    """Of `share`."""
+    """Of `share`.
+
+    Keys (and defaults): ratio (required).
+    """
 
     ratio: Required[float]
     """The share. In [0, 1]."""
 
 
 class ColdStart(TypedDict, total=False):
-    """Of `cold_start`."""
+    """Of `cold_start`.
+
+    Keys (and defaults): for_ms (required), latency_factor (required).
+    """
 
     for_ms: Required[float]
     """How long. In (0, 10000000000]."""
@@ -427,7 +500,11 @@ class ColdStart(TypedDict, total=False):
 
 
 class Traffic(TypedDict, total=False):
-    """Exactly one source: arrivals (with one shape), at_ms, every_ms, trace or users."""
+    """Exactly one source: arrivals (with one shape), at_ms, every_ms, trace or users.
+
+    Keys (and defaults): upstream (required), from_ms (0), to_ms, arrivals, rate_rps (0), stages, step, burst,
+    wave, at_ms, every_ms, trace, users, keys, client, abandon.
+    """
 
     upstream: Required[str]
     """Whom it asks; an upstream of some generation. While it does not exist, requests fail fast."""
@@ -479,7 +556,10 @@ class Traffic(TypedDict, total=False):
 
 
 class Stage(TypedDict, total=False):
-    """Of `stage`."""
+    """Of `stage`.
+
+    Keys (and defaults): target_rps (required), duration_ms (required).
+    """
 
     target_rps: Required[float]
     """The rate at its end. In [0, 1000000000000]."""
@@ -489,7 +569,10 @@ class Stage(TypedDict, total=False):
 
 
 class Step(TypedDict, total=False):
-    """Of `step`."""
+    """Of `step`.
+
+    Keys (and defaults): rps (required), for_ms (required).
+    """
 
     rps: Required[float]
     """The rate. In [0, 1000000000000]."""
@@ -499,7 +582,10 @@ class Step(TypedDict, total=False):
 
 
 class Burst(TypedDict, total=False):
-    """Of `burst`."""
+    """Of `burst`.
+
+    Keys (and defaults): rps (required), for_ms (required), every_ms (required).
+    """
 
     rps: Required[float]
     """The rate within a burst. In [0, 1000000000000]."""
@@ -512,7 +598,10 @@ class Burst(TypedDict, total=False):
 
 
 class Wave(TypedDict, total=False):
-    """Of `wave`."""
+    """Of `wave`.
+
+    Keys (and defaults): mean_rps (required), amplitude_rps (required), period_ms (required).
+    """
 
     mean_rps: Required[float]
     """The rate at from_ms, and on average. In [0, 1000000000000]."""
@@ -525,7 +614,10 @@ class Wave(TypedDict, total=False):
 
 
 class Users(TypedDict, total=False):
-    """Of `users`."""
+    """Of `users`.
+
+    Keys (and defaults): count (required), think_ms (required).
+    """
 
     count: Required[int]
     """How many. In [1, 1000000]."""
@@ -535,7 +627,10 @@ class Users(TypedDict, total=False):
 
 
 class Keys(TypedDict, total=False):
-    """Of `keys`."""
+    """Of `keys`.
+
+    Keys (and defaults): clients (required), zipf (0).
+    """
 
     clients: Required[int]
     """How many different ones. In [1, 10000000]."""
@@ -545,7 +640,11 @@ class Keys(TypedDict, total=False):
 
 
 class Client(TypedDict, total=False):
-    """At least one of these."""
+    """At least one of these.
+
+    Keys (and defaults): timeout_ms, retries (0), backoff_base_ms (25), backoff_cap_ms (250),
+    honours_retry_after (false).
+    """
 
     timeout_ms: float
     """How long a try waits; then it is abandoned. Default: for ever. In (0, 10000000000]."""
@@ -564,7 +663,10 @@ class Client(TypedDict, total=False):
 
 
 class Abandon(TypedDict, total=False):
-    """One draw a request."""
+    """One draw a request.
+
+    Keys (and defaults): ratio (required), after_ms (required).
+    """
 
     ratio: Required[float]
     """The share of callers. In [0, 1]."""
@@ -589,7 +691,11 @@ _ExpectationSigns = TypedDict(
 
 class Expectation(_ExpectationSigns, total=False):
     """Exactly one form: event, never, sequence, state, metric or fingerprint. Without `nth`, times filter
-    what is counted. An event, rule, endpoint, upstream or metric that does not exist has not held."""
+    what is counted. An event, rule, endpoint, upstream or metric that does not exist has not held.
+
+    Keys (and defaults): event, never, sequence, state, metric, fingerprint, endpoint, upstream, rule, via,
+    count, at_least (1), at_most, nth, at_ms, between_ms, exact (false), <, <=, ==, !=, >=, >.
+    """
 
     event: Literal["endpoint_ejected", "endpoint_half_open", "endpoint_recovered", "breaker_opened", "breaker_half_open", "breaker_closed"]
     """Form: such events are there, as often as count, at_least or at_most say (default: at least once)."""
@@ -647,7 +753,10 @@ class Expectation(_ExpectationSigns, total=False):
 
 
 class SequenceStep(TypedDict, total=False):
-    """Of `sequence_step`."""
+    """Of `sequence_step`.
+
+    Keys (and defaults): event (required), endpoint, upstream, rule, via, at_ms, between_ms.
+    """
 
     event: Required[Literal["endpoint_ejected", "endpoint_half_open", "endpoint_recovered", "breaker_opened", "breaker_half_open", "breaker_closed"]]
     """What happens next."""
@@ -672,7 +781,12 @@ class SequenceStep(TypedDict, total=False):
 
 
 class Upstream(TypedDict, total=False):
-    """Of `upstream`."""
+    """Of `upstream`.
+
+    Keys (and defaults): name (required), load_balancer ("round_robin"), slow_start_ms (0), protocol
+    ("http1"), trusted_ca_file, late_reports ("count"), endpoints (required), health, active_health, breaker,
+    retries, timeouts.
+    """
 
     name: Required[str]
     """What routes, events and reloads call this upstream; one name once. State is kept by it: a new name
@@ -714,7 +828,10 @@ class Upstream(TypedDict, total=False):
 
 
 class Endpoint(TypedDict, total=False):
-    """Of `endpoint`."""
+    """Of `endpoint`.
+
+    Keys (and defaults): address (required), port (required), weight (1).
+    """
 
     address: Required[str]
     """Host name, IPv4 address or IPv6 address. State follows address and port through reloads, not the
@@ -730,7 +847,11 @@ class Endpoint(TypedDict, total=False):
 
 
 class Health(TypedDict, total=False):
-    """Of `health`."""
+    """Of `health`.
+
+    Keys (and defaults): window_ms (60000), consecutive_failures (5), failure_ratio (0.5), failure_min_volume
+    (20), eject_ms (30000), half_open_probes (1).
+    """
 
     window_ms: int
     """How far back failure_ratio looks; every observation is counted exactly until it is this old. A
@@ -762,7 +883,11 @@ class Health(TypedDict, total=False):
 
 
 class ActiveHealth(TypedDict, total=False):
-    """Of `active_health`."""
+    """Of `active_health`.
+
+    Keys (and defaults): kind ("http"), path ("/healthz"), interval_ms (5000), timeout_ms (2000),
+    success_threshold (2), failure_threshold (3), jitter_ms (500).
+    """
 
     kind: Literal["http", "tcp"]
     """http asks for `path` and counts 2xx as success; tcp only connects, for upstreams that speak no
@@ -796,7 +921,11 @@ class ActiveHealth(TypedDict, total=False):
 
 
 class Breaker(TypedDict, total=False):
-    """Of `breaker`."""
+    """Of `breaker`.
+
+    Keys (and defaults): consecutive_failures (5), error_ratio (0.5), error_volume (20), open_ms (30000),
+    half_open_probes (1).
+    """
 
     consecutive_failures: int
     """Failures in a row, over all endpoints of the upstream, that open the breaker. 5, as for an endpoint:
@@ -820,7 +949,11 @@ class Breaker(TypedDict, total=False):
 
 
 class Retries(TypedDict, total=False):
-    """Of `retries`."""
+    """Of `retries`.
+
+    Keys (and defaults): attempts (0), backoff_base_ms (25), backoff_cap_ms (250), retry_statuses ([502, 503,
+    504]), retry_transport (true), budget_percent (10), total_deadline_ms.
+    """
 
     attempts: int
     """Retries beyond the first attempt. 0, because only the operator knows which requests may be repeated;
@@ -853,7 +986,10 @@ class Retries(TypedDict, total=False):
 
 
 class Timeouts(TypedDict, total=False):
-    """Of `timeouts`."""
+    """Of `timeouts`.
+
+    Keys (and defaults): connect_ms (5000), read_ms, happy_eyeballs_ms (250).
+    """
 
     connect_ms: int
     """How long an attempt waits for an endpoint that does not accept; then it is a failure. 5 s outlives
