@@ -128,6 +128,7 @@ def test_ray(expected):
     ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'halfopen[ray]'")
     here = os.path.dirname(os.path.abspath(__file__))
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False,
+             _node_ip_address="127.0.0.1", object_store_memory=100_000_000,  # on loopback, and small
              runtime_env={"env_vars": {"PYTHONPATH": here}})  # fmt: skip
     try:
         with halfopen.ray_executor(num_cpus=1) as pool:
