@@ -1,6 +1,5 @@
 """Tests of the installed package: run from outside the checkout, so that python/halfopen cannot stand in for it."""
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -43,7 +42,3 @@ def storm():
         upstreams=[{"name": "api", "endpoints": [{"address": "a", "port": 1}, {"address": "b", "port": 1}], "health": {}}],
         traffic=[{"upstream": "api", "arrivals": "poisson", "rate_rps": 20_000}],
     )
-
-
-def pytest_configure(config):
-    assert shutil.which("python3") or sys.executable
