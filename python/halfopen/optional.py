@@ -5,7 +5,10 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from halfopen.table import missing
+
+def missing(library: str, extra: str, wish: str) -> ImportError:
+    """The error for an optional library that is not there: says what to install."""
+    return ImportError(f"{wish} needs {library}, which is not installed: pip install 'halfopen[{extra}]'")
 
 
 def load(module: str, extra: str, wish: str) -> Any:

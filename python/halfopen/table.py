@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfopen import _core
+from halfopen.optional import load
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, import-not-found, unused-ignore]
@@ -17,11 +18,6 @@ if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 _SHOWN_ROWS = 10
-
-
-def missing(library: str, extra: str, wish: str) -> ImportError:
-    """The error for an optional library that is not there: says what to install."""
-    return ImportError(f"{wish} needs {library}, which is not installed: pip install 'halfopen[{extra}]'")
 
 
 class Table:
@@ -85,33 +81,25 @@ class Table:
 
     def to_pandas(self) -> pandas.DataFrame:
         """A `pandas.DataFrame`, a copy; words are Categorical, numbers that were not measured NaN."""
-        try:
-            import pandas
-        except ImportError:
-            raise missing("pandas", "pandas", "to_pandas()") from None
+        library = load("pandas", "pandas", "to_pandas()")
         columns: dict[str, Any] = {}
         for name in self.columns:
             if self._kind(name) == "code":
-                columns[name] = pandas.Categorical.from_codes(self.codes(name), categories=list(self.categories(name)))
+                columns[name] = library.Categorical.from_codes(self.codes(name), categories=list(self.categories(name)))
             else:
                 columns[name] = self[name]
-        return pandas.DataFrame(columns, copy=True)
+        frame: pandas.DataFrame = library.DataFrame(columns, copy=True)
+        return frame
 
     def to_polars(self) -> polars.DataFrame:
         """A `polars.DataFrame`; words are Categorical, what was not measured null."""
-        try:
-            import polars
-        except ImportError:
-            raise missing("polars", "polars", "to_polars()") from None
-        return polars.DataFrame(self)
+        frame: polars.DataFrame = load("polars", "polars", "to_polars()").DataFrame(self)
+        return frame
 
     def to_arrow(self) -> pyarrow.Table:
         """A `pyarrow.Table`; words are dictionaries, what was not measured null."""
-        try:
-            import pyarrow
-        except ImportError:
-            raise missing("pyarrow", "arrow", "to_arrow()") from None
-        return pyarrow.table(self)
+        table: pyarrow.Table = load("pyarrow", "arrow", "to_arrow()").table(self)
+        return table
 
     def __arrow_c_schema__(self) -> object:
         """Arrow's PyCapsule protocol: the columns' names and types."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 from typing import Any
 
-from halfopen.table import missing
+from halfopen.optional import missing
 
 try:
     from matplotlib.backends.backend_agg import FigureCanvasAgg

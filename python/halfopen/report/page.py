@@ -8,14 +8,13 @@ import json
 from collections.abc import Sequence
 from functools import cache
 from html import escape
-from importlib import import_module
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from halfopen.optional import load
 from halfopen.plots import words
 from halfopen.plots.lanes import rows_of
 from halfopen.report import figures, series, tables
-from halfopen.table import missing
 
 if TYPE_CHECKING:
     from halfopen.result import Result
@@ -126,9 +125,5 @@ def _ours(name: str) -> str:
 
 @cache
 def _plotly() -> str:
-    try:
-        offline = import_module("plotly.offline")  # which has no types
-    except ImportError:
-        raise missing("plotly", "report", "report()") from None
-    script: str = offline.get_plotlyjs()
+    script: str = load("plotly.offline", "report", "report()").get_plotlyjs()
     return script.replace("\r\n", "\n")  # as a browser reads it, which is what the digest is of
