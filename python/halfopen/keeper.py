@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 
 RESULTS = ("expectations", "held", "fingerprint", "digest")
 PART_RUNS, PART_S = 200, 2.0  # a batch of a store: so many runs or so many seconds, whichever comes first
+
+
+def some_of(chunk: Chunk, wanted: Callable[[int], bool]) -> list[Chunk]:
+    """The runs of a chunk whose number is wanted, as one chunk; none if there are none."""
+    rows = np.array([wanted(number) for number in chunk["run"].tolist()], dtype=bool)
+    return [{name: values[rows] for name, values in chunk.items()}] if rows.any() else []
 
 
 class Keeper:
@@ -48,14 +55,10 @@ class Keeper:
             runs.setdefault(name, []).append(number)
         there: set[int] = set()
         for chunk in self._store.load(runs, ("seed", *self._metrics, *RESULTS)):
-            fresh = np.array([number not in here for number in chunk["run"].tolist()], dtype=bool)
-            if fresh.any():
-                self._sweep._done.append({name: values[fresh] for name, values in chunk.items()})
+            self._sweep._done += some_of(chunk, lambda n: n not in here)
             there |= set(chunk["run"].tolist())
         for chunk in self._sweep._done:  # run before the store was given
-            fresh = np.array([n in self._ids and n not in there for n in chunk["run"].tolist()], dtype=bool)
-            if fresh.any():
-                self._waiting.append({name: values[fresh] for name, values in chunk.items()})
+            self._waiting += some_of(chunk, lambda n: n in self._ids and n not in there)
         self.flush()
         return [number for number in numbers if number not in here | there]
 

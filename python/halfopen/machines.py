@@ -8,7 +8,7 @@ it by JSON pointer. Every machine collects what happens to it until `take_events
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Literal, NamedTuple, Self, Unpack
+from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar, Unpack
 
 from halfopen import _core, build
 from halfopen.check import flag, luck, ms, whole
@@ -137,15 +137,18 @@ class ActiveProbe:
         return self._core.success_streak
 
 
-class BreakerAdmission:
-    """The answer of `Breaker.check`. As a context manager it gives an unused trial slot back at the end."""
+_Core = TypeVar("_Core", bound=_core.BreakerAdmission | _core.Admission)
 
-    def __init__(self, core: _core.BreakerAdmission) -> None:
+
+class Admitted(Generic[_Core]):
+    """What a breaker answered an attempt; false if it was refused. As a context manager it is given back at the end."""
+
+    def __init__(self, core: _Core) -> None:
         self._core = core
 
     @property
     def allowed(self) -> bool:
-        """Whether the attempt may go ahead."""
+        """Whether the attempt may go ahead. False: answer 503 with Retry-After `retry_after_s`."""
         return self._core.allowed
 
     @property
@@ -173,6 +176,10 @@ class BreakerAdmission:
 
     def __repr__(self) -> str:
         return "<allowed>" if self.allowed else f"<refused, retry after {self.retry_after_ms} ms>"
+
+
+class BreakerAdmission(Admitted[_core.BreakerAdmission]):
+    """The answer of `Breaker.check`; an outcome that names it leaves nothing to give back."""
 
 
 class Breaker:

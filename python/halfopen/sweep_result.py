@@ -122,24 +122,22 @@ class SweepResult:
         Raises ValueError for another kind, ImportError without matplotlib (the extra `plot`).
         """
         from halfopen import plots
+        from halfopen.plots import tidy
 
-        if kind in ("response", "heatmap"):
-            needed = 1 if kind == "response" else 2
-            axes = [name for name in (options.get("x"), options.get("y") if needed == 2 else None) if name is not None]
-            free = [name for name in self.params if name not in (*axes, *_listed(options.get("by")))]
-            if len(axes) + len(free) < needed:
-                raise ValueError(f"a {kind} is drawn over {needed} parameter{'s'[needed < 2:]}, and the sweep has {len(self.params)}")
-            options.setdefault("x", free.pop(0) if "x" not in options else None)
-            if kind == "heatmap":
-                options.setdefault("y", free.pop(0) if "y" not in options else None)
-                options.setdefault("z", self.metrics[0])
-                return plots.heatmap(self.frame, **options)
-            options.setdefault("y", self.metrics[0])
-            options.setdefault("by", free or None)
-            return plots.response(self.frame, **options)
         if kind == "pareto":
-            return plots.pareto(self.frame, **options)
-        raise ValueError(f"kind is {kind!r}: it must be response, heatmap or pareto")
+            return plots.pareto(self.table, **options)
+        if kind not in ("response", "heatmap"):
+            raise ValueError(f"kind is {kind!r}: it must be response, heatmap or pareto")
+        axes = ("x",) if kind == "response" else ("x", "y")
+        taken = (*(options.get(axis) for axis in axes), *tidy.names_of(options.get("by")))
+        free = [name for name in self.params if name not in taken]
+        for axis in axes:
+            if axis not in options and not free:
+                raise ValueError(f"a {kind} is drawn over {len(axes)} parameter{'s' * (len(axes) > 1)}, and the sweep has {len(self.params)}")
+            options[axis] = options[axis] if axis in options else free.pop(0)
+        if kind == "heatmap":
+            return plots.heatmap(self.table, **{"z": self.metrics[0], **options})
+        return plots.response(self.table, **{"y": self.metrics[0], "by": free, **options})
 
     def _bases(self, baseline: Mapping[str, Any]) -> dict[int, int]:
         for pointer in baseline:
@@ -169,10 +167,6 @@ class SweepResult:
 
     def __repr__(self) -> str:
         return f"<SweepResult of {self.table.rows} runs: {', '.join(self.metrics[:4])}{', …' if len(self.metrics) > 4 else ''}>"
-
-
-def _listed(names: Any) -> list[str]:
-    return [names] if isinstance(names, str) else list(names or ())
 
 
 def _key(settings: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, Self, Unpack
 
 from halfopen import _core, build
 from halfopen.check import flag, luck, ms, whole
-from halfopen.machines import Event, HealthState, RetryBudget, TransportError, _events
+from halfopen.machines import Admitted, Event, HealthState, RetryBudget, TransportError, _events
 from halfopen.scenario import as_json
 
 
@@ -101,27 +101,9 @@ class Dispatch:
         return f"<Dispatch to {self.endpoint}{', under way' if self._core.is_open else ''}>"
 
 
-class Admission:
+class Admission(Admitted[_core.Admission]):
     """What the breaker answered an attempt; false if it was refused. As a context manager it is given back at the end
     unless a pick was made."""
-
-    def __init__(self, core: _core.Admission) -> None:
-        self._core = core
-
-    @property
-    def allowed(self) -> bool:
-        """False: answer 503 with Retry-After `retry_after_s`, and make no pick."""
-        return self._core.allowed
-
-    @property
-    def retry_after_ms(self) -> int:
-        """Refused: how long until the breaker lets a trial through."""
-        return self._core.retry_after_ms
-
-    @property
-    def retry_after_s(self) -> int:
-        """The same as a Retry-After header has it: whole seconds, rounded up, at least 1."""
-        return self._core.retry_after_s
 
     def pick(self, now: int, *, key: str | None = None, words: tuple[int, int] | None = None) -> Dispatch | None:
         """Pick an endpoint; None if there is none to pick.
@@ -131,19 +113,6 @@ class Admission:
         """
         core = self._core.pick(ms(now), key, words)
         return None if core is None else Dispatch(core)
-
-    def give_back(self) -> None:
-        """No pick will be made: the breaker's trial slot returns."""
-        self._core.give_back()
-
-    def __bool__(self) -> bool:
-        return self.allowed
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._core.give_back()
 
 
 class Upstream:

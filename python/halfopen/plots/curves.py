@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from halfopen.plots import tidy
+from halfopen.plots import style, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,14 +64,11 @@ def response(
     if by or len(metrics) == 1:
         title = ", ".join(tidy.short(name) for name in by)
         panes[0].legend(
-            loc="upper left",
-            bbox_to_anchor=(1.005, 1.02),
-            frameon=False,
             fontsize=9,
-            borderaxespad=0,
             handlelength=3.2,
             title=title or None,
             alignment="left",
+            **style.BESIDE,
         )
     return figure  # type: ignore[no-any-return]
 

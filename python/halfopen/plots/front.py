@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfopen.plots import tidy
+from halfopen.plots import style, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,11 +87,8 @@ def pareto(
     blank = [axes.plot([], [], linestyle="none", label=name)[0] for name in names[:_MOST_NAMED]]
     axes.legend(
         handles=[*handles, *blank],
-        loc="upper left",
-        bbox_to_anchor=(1.005, 1.02),
-        frameon=False,
         fontsize=8.5,
-        borderaxespad=0,
+        **style.BESIDE,
     )
     axes.set_xlabel(f"{tidy.label(x)}, {_better(best[0])}")
     axes.set_ylabel(f"{tidy.label(y)}, {_better(best[1])}")

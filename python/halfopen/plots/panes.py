@@ -182,13 +182,10 @@ def _legend(ax: Axes, handles: list[Patch] | list[Line2D] | list[Patch | Line2D]
     """Beside the axes, where it covers nothing."""
     ax.legend(
         handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(1.005, 1.02),
-        frameon=False,
         fontsize=8,
-        borderaxespad=0,
         handlelength=2.2,
         handleheight=1.2,
+        **style.BESIDE,
     )
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+# Of a legend: beside the axes, where it covers nothing.
+BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.005, 1.02), "frameon": False, "borderaxespad": 0}
 
 
 class Look(NamedTuple):
