@@ -1,0 +1,203 @@
+#include "sim/exact_ejection.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "sim/exact_numbers.hpp"
+#include "sim/real_math.hpp"
+
+namespace halfopen::sim::exact {
+
+namespace {
+
+constexpr double CHERNOFF_FROM = 20'000;  // observations in a window
+constexpr std::uint64_t MAX_HORIZON = 1'000'000;
+constexpr double HOUR_S = 3600;
+
+struct Coins {
+  double mean = 0, most = 0;
+  double turns = 1;
+
+  // The mean of any `n` in a row is at most this.
+  double of(std::uint64_t n) const {
+    return std::min(most, mean + (most - mean) * turns / static_cast<double>(std::max<std::uint64_t>(n, 1)));
+  }
+};
+
+Coins coins_of(const FailureTurns& turns) {
+  Coins out;
+  out.most = *std::max_element(turns.begin(), turns.end());
+  out.turns = static_cast<double>(turns.size());
+  out.mean = std::accumulate(turns.begin(), turns.end(), 0.0) / out.turns;
+  if (turns.size() == 1) out.turns = 0;  // one coin: no part of a turn is unlike the whole
+  return out;
+}
+
+// At most the chance that a failure which finds `others` in the window meets the ratio rule.
+double meets_ratio(const HealthParams& rule, const Coins& coins, std::uint64_t others) {
+  const std::uint64_t need = failures_needed(rule, others + 1);
+  if (need == 0) return 0;
+  const double p = coins.of(others);
+  if (coins.turns > 0 && static_cast<double>(need - 1) < static_cast<double>(others) * p + 1) return 1;
+  return binomial_at_least(others, p, need - 1);
+}
+
+double ratio_rate_poisson(const HealthParams& rule, const Coins& coin, const Arrivals& arrivals,
+                          double in_window) {
+  if (in_window > CHERNOFF_FROM) {
+    const double kl = relative_entropy(rule.failure_ratio, coin.mean);
+    return arrivals.per_s * std::min(coin.mean, real::exp(in_window * exp_m1(-kl)));
+  }
+  const PoissonWeights others = poisson_weights(in_window);
+  double chance = 0;
+  for (std::size_t i = 0; i < others.weight.size(); ++i) {
+    if (others.weight[i] > 0) chance += others.weight[i] * meets_ratio(rule, coin, others.first + i);
+  }
+  return arrivals.per_s * coin.mean * std::min(1.0, chance);
+}
+
+// The number in a window of evenly spaced attempts, floored to the ms, is one of three.
+double ratio_rate_regular(const HealthParams& rule, const Coins& coins, const Arrivals& arrivals,
+                          bool& can_fire) {
+  const double per_ms = arrivals.per_s / 1000, window = static_cast<double>(rule.window_ms);
+  const auto fewest = static_cast<std::uint64_t>(std::floor((window - 1) * per_ms + 1e-9)) + 1;
+  const auto most = static_cast<std::uint64_t>(std::ceil((window + 1) * per_ms - 1e-9));
+  double chance = 0;
+  for (std::uint64_t n = fewest; n <= std::max(fewest, most); ++n) {
+    chance = std::max(chance, meets_ratio(rule, coins, n - 1));
+  }
+  can_fire = failures_needed(rule, std::max(fewest, most)) != 0;
+  // As a rate whose exp(-h gap) is 1 - p chance.
+  const double q = std::min(coins.mean * chance, 1 - 1e-15);
+  return -arrivals.per_s * ln_1p(-q);
+}
+
+double no_later_than(const Ejection& e, double t_s) {  // P(T > t) is at most this
+  const double streak = time_survival(e.streak, e.arrivals, t_s);
+  const double window = time_survival(e.first_window, e.arrivals, std::min(t_s, e.window_s));
+  return std::min(streak, window);
+}
+
+double no_earlier_than(const Ejection& e, double t_s) {  // P(T > t) is at least this
+  if (t_s <= e.window_s) return time_survival(e.first_window, e.arrivals, t_s);
+  const double ratio = (1 - e.by_window_ratio) * real::exp(-e.ratio_per_s * (t_s - e.window_s));
+  return ratio * time_survival(e.streak, e.arrivals, t_s);
+}
+
+// The least t with survive(t) <= 1 - level, by bisection; infinite beyond 10^12 s.
+template <class Survive>
+double quantile_s(const Survive& survive, double level, double start_s) {
+  double low = 0, high = start_s;
+  while (survive(high) > 1 - level) {
+    low = high;
+    high *= 2;
+    if (high > 1e12) return FOREVER;
+  }
+  for (int i = 0; i < 100 && high - low > 1e-10 * high; ++i) {
+    const double middle = low + (high - low) / 2;
+    (survive(middle) > 1 - level ? low : high) = middle;
+  }
+  return high;
+}
+
+Bounds quantile_bounds(const Ejection& e, double level) {
+  if (e.by_window >= level) {
+    const auto exact = [&](double t) { return time_survival(e.first_window, e.arrivals, t); };
+    const double at = quantile_s(exact, level, 1 / e.arrivals.per_s);
+    return {at, at};
+  }
+  const auto late = [&](double t) { return no_later_than(e, t); };
+  const auto early = [&](double t) { return no_earlier_than(e, t); };
+  return {quantile_s(early, level, 1 / e.arrivals.per_s), quantile_s(late, level, 1 / e.arrivals.per_s)};
+}
+
+// E T = the part within the first window, exact, and what is left.
+Bounds mean_bounds(const Ejection& e) {
+  const double within = mean_time_within_s(e.first_window, e.arrivals, e.window_s);
+  if (1 - e.by_window <= CountLaw::COMPLETE) return {within, within};
+  const double streak = mean_time_s(e.streak, e.arrivals);
+  const double lead = mean_time_within_s(e.streak, e.arrivals, e.window_s) - within;
+  const double killed = mean_time_killed_s(e.streak, e.arrivals, e.ratio_per_s) * (1 - e.by_window_ratio);
+  const double high = streak - std::max(0.0, lead);
+  return {std::min(std::max(within, killed), high), high};
+}
+
+std::string out_of_range(const FailureTurns& turns, const Arrivals& arrivals) {
+  if (turns.empty()) return "at least one failure probability is needed";
+  if (!(arrivals.per_s > 0 && arrivals.per_s <= 1e7)) {
+    return fmt::format("a rate of {} attempts a second is not over 0 and at most 10,000,000", arrivals.per_s);
+  }
+  return "";
+}
+
+// How long no more than `known` attempts come, but for a chance of 10^-17.
+double certain_s(double known, const Arrivals& arrivals) {
+  if (!arrivals.poisson) return known / arrivals.per_s;
+  return std::max(0.0, known - 9.5 * std::sqrt(known) - 40) / arrivals.per_s;
+}
+
+// Fills in what the two windows say, with and without the streak.
+std::string fill_windows(Ejection& e, const HealthParams& rule, const FailureTurns& turns) {
+  const std::uint64_t horizon = observations_before_aging(rule.window_ms, e.arrivals);
+  HealthParams ratio_alone = rule;
+  ratio_alone.consecutive_failures = std::numeric_limits<std::uint32_t>::max();
+  Answer<CountLaw> both = window_law(rule, turns, std::min(horizon, MAX_HORIZON));
+  const Answer<CountLaw> ratio = window_law(ratio_alone, turns, std::min(horizon, MAX_HORIZON));
+  if (!both) return both.refusal;
+  if (!ratio) return ratio.refusal;
+  e.first_window = *both;
+  e.window_s = static_cast<double>(rule.window_ms) / 1000;
+  double unseen = 0;
+  for (const CountLaw* law : {&*both, &*ratio}) {
+    if (law->complete() || law->known_to() >= static_cast<double>(horizon)) continue;
+    e.window_s = std::min(e.window_s, certain_s(law->known_to(), e.arrivals));
+    const Coins coins = coins_of(turns);
+    const double kl =
+        relative_entropy(rule.failure_ratio, coins.of(static_cast<std::uint64_t>(law->known_to())));
+    unseen = kl > 0 ? std::min(1.0, real::exp(-kl * law->known_to()) / -exp_m1(-kl)) : 1;
+    e.cut = true;
+  }
+  e.by_window = 1 - time_survival(e.first_window, e.arrivals, e.window_s);
+  e.by_window_ratio = std::clamp(1 - time_survival(*ratio, e.arrivals, e.window_s) + unseen, 0.0, 1.0);
+  return "";
+}
+
+}  // namespace
+
+Answer<Ejection> ejection(const HealthParams& rule, const FailureTurns& turns, const Arrivals& given) {
+  if (std::string why = out_of_range(turns, given); !why.empty())
+    return Answer<Ejection>::refused(std::move(why));
+  Ejection out;
+  out.arrivals = given;
+  if (turns.size() > 1) out.arrivals.poisson = false;
+  const Answer<CountLaw> streak = streak_law(rule.consecutive_failures, turns);
+  if (!streak) return Answer<Ejection>::refused(streak.refusal);
+  out.streak = *streak;
+  if (std::string why = fill_windows(out, rule, turns); !why.empty()) {
+    return Answer<Ejection>::refused(std::move(why));
+  }
+  const Coins coins = coins_of(turns);
+  const double in_window = out.arrivals.per_s * static_cast<double>(rule.window_ms) / 1000;
+  out.ratio_per_s = out.arrivals.poisson ? ratio_rate_poisson(rule, coins, out.arrivals, in_window)
+                                         : ratio_rate_regular(rule, coins, out.arrivals, out.ratio_can_fire);
+  const bool settled = 1 - out.by_window <= CountLaw::COMPLETE || !out.ratio_can_fire;
+  const bool chernoff = out.cut || (out.arrivals.poisson && in_window > CHERNOFF_FROM);
+  out.bound = settled ? "exact" : chernoff ? "streak alone, Harris, Chernoff" : "streak alone, Harris";
+  if (!settled && turns.size() > 1) out.bound += ", Hoeffding";
+  out.mean_s = mean_bounds(out);
+  out.in_an_hour = ejected_by(out, HOUR_S);
+  out.median_s = quantile_bounds(out, 0.5);
+  out.within_95_s = quantile_bounds(out, 0.95);
+  return out;
+}
+
+Bounds ejected_by(const Ejection& e, double t_s) {
+  const double low = 1 - no_later_than(e, t_s), high = 1 - no_earlier_than(e, t_s);
+  return {std::min(low, high), high};
+}
+
+}  // namespace halfopen::sim::exact
