@@ -21,6 +21,16 @@ inline constexpr std::uint64_t REPLICATES = 100'000;
 // Standard errors. A right machine is this far off once in 15,000 questions, and the seeds were not chosen.
 inline constexpr double WIDTH = 4;
 
+// Thresholds that are met within a second, so that 10^5 replicates are quick.
+inline HealthParams small_rule() {
+  HealthParams rule;
+  rule.window_ms = 2000;
+  rule.consecutive_failures = 5;
+  rule.failure_min_volume = 10;
+  rule.eject_ms = 500;
+  return rule;
+}
+
 // What one attempt does to a machine: true once it has ejected, or opened.
 struct HealthUnderTest {
   explicit HealthUnderTest(const HealthParams& rule) : params(rule) {}
