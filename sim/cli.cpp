@@ -41,7 +41,8 @@ class HelpFormatter : public CLI::Formatter {
 // In the order of the help.
 using AddCommand = void (*)(CLI::App& app, Chosen& chosen);
 constexpr AddCommand COMMANDS[] = {
-    add_run,   add_check, add_explain, add_diff, add_sweep, add_validate, add_schema, add_init, add_step,
+    add_run,   add_check,    add_explain, add_analyze, add_diff,
+    add_sweep, add_validate, add_schema,  add_init,    add_step,
 #ifdef HALFOPEN_WITH_PROBER
     add_probe, add_watch,
 #endif

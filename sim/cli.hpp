@@ -23,6 +23,7 @@ using Chosen = std::function<int()>;
 void add_run(CLI::App& app, Chosen& chosen);
 void add_check(CLI::App& app, Chosen& chosen);
 void add_explain(CLI::App& app, Chosen& chosen);
+void add_analyze(CLI::App& app, Chosen& chosen);
 void add_diff(CLI::App& app, Chosen& chosen);
 void add_sweep(CLI::App& app, Chosen& chosen);
 void add_validate(CLI::App& app, Chosen& chosen);

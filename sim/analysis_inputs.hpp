@@ -1,0 +1,28 @@
+// What a scenario says plainly about rates, failure ratios and latencies, for its analysis.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sim/analysis.hpp"
+
+namespace halfopen::sim {
+
+// Requests a second for an upstream: the sum over its traffic of what each brings while it lasts. Nothing,
+// and why, where the traffic is a list of times, users who wait for answers, or none.
+struct RateFound {
+  std::optional<double> per_s;
+  bool evenly_spaced = false;  // one entry, at a constant rate, not Poisson
+  std::string why_not;
+};
+RateFound rate_of(const Scenario& scenario, const std::string& upstream);
+
+// The share of an upstream's attempts that fail: by errors that last from the beginning to the end, and by
+// the worst other fault. None where there is no such fault, or nothing tells its ratio.
+std::optional<double> lasting_failures(const Scenario& scenario, const UpstreamConfig& upstream);
+std::optional<double> worst_failures(const Scenario& scenario, const UpstreamConfig& upstream);
+
+// The longest mean latency of an upstream's endpoints, without faults.
+double mean_latency_ms(const Scenario& scenario, const UpstreamConfig& upstream);
+
+}  // namespace halfopen::sim

@@ -1,0 +1,157 @@
+#include "sim/writer_analysis.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/analysis_words.hpp"
+#include "sim/text_layout.hpp"
+#include "sim/utf8.hpp"
+
+namespace halfopen::sim {
+
+namespace {
+
+constexpr std::size_t LABEL = 28;
+constexpr std::size_t COLUMN = 25;
+
+struct Row {
+  std::string label;
+  std::vector<std::string> cells;
+};
+
+// Cells that are too long for a column go on lines of their own.
+std::string row_text(const Row& row) {
+  std::string out = "    " + pad_right(row.label, LABEL);
+  const bool fits = std::all_of(row.cells.begin(), row.cells.end(),
+                                [](const std::string& cell) { return columns_of(cell) + 1 < COLUMN; });
+  for (std::size_t i = 0; i < row.cells.size(); ++i) {
+    const bool last = i + 1 == row.cells.size();
+    if (!fits && i > 0) out += '\n' + std::string(4 + LABEL, ' ');
+    out += last || !fits ? row.cells[i] : pad_right(row.cells[i], COLUMN - 1);
+  }
+  while (out.back() == ' ') out.pop_back();
+  return out + '\n';
+}
+
+using Ask = std::function<std::string(const exact::Ejection&, const exact::Cycle&)>;
+struct Question {
+  const char* label;
+  Ask ask;
+};
+
+std::vector<Question> questions(bool breaker) {
+  using exact::Cycle;
+  using exact::Ejection;
+  return {
+      {breaker ? "mean time to opening" : "mean time to ejection",
+       [](const Ejection& e, const Cycle&) { return time_words(e.mean_s); }},
+      {"  half of them within", [](const Ejection& e, const Cycle&) { return time_words(e.median_s); }},
+      {"  95 % within", [](const Ejection& e, const Cycle&) { return time_words(e.within_95_s); }},
+      {"chance within an hour", [](const Ejection& e, const Cycle&) { return chance_words(e.in_an_hour); }},
+      {breaker ? "closed, of the time" : "in rotation, of the time",
+       [](const Ejection&, const Cycle& c) { return chance_words(c.in_rotation); }},
+      {breaker ? "open for" : "out for",
+       [](const Ejection&, const Cycle& c) { return time_words(c.outage_s); }},
+      {"trials an hour", [](const Ejection&, const Cycle& c) { return number_words(c.trials_per_hour); }},
+      {breaker ? "refused, of the requests" : "trials, of its requests",
+       [breaker](const Ejection&, const Cycle& c) {
+         return chance_words(breaker ? c.turned_away : c.trial_share);
+       }},
+      {"how sure", [](const Ejection& e, const Cycle&) { return e.bound; }},
+  };
+}
+
+std::string rule_table(const std::vector<std::string>& heads, const std::vector<const RuleAnalysis*>& rules,
+                       bool breaker) {
+  std::string out = row_text({"", heads});
+  for (const Question& question : questions(breaker)) {
+    Row row{question.label, {}};
+    for (const RuleAnalysis* rule : rules) {
+      row.cells.push_back(rule->ejection && rule->cycle ? question.ask(*rule->ejection, *rule->cycle)
+                                                        : "no answer");
+    }
+    out += row_text(row);
+  }
+  return out;
+}
+
+std::string pool_rows(const UpstreamAnalysis& upstream) {
+  const auto& sick = *upstream.sick_pool;
+  const auto& healthy = *upstream.healthy_pool;
+  if (!sick || !healthy) return "";
+  const exact::PoolEmpty& all = *sick;
+  std::string out = row_text({"sick all at once: empty in", {time_words(all.mean_s) + " on average"}});
+  if (all.no_quantile.empty()) {
+    out += row_text({"  95 % within", {time_words(all.within_95_s)}});
+    out += row_text({"  before any returns", {chance_words(all.gone_before_return)}});
+  }
+  out += row_text({"sick for good: empty for", {chance_words(all.empty_share) + " of the time"}});
+  return out + row_text({"healthy: empty for", {chance_words(healthy->empty_share) + " of the time"}});
+}
+
+std::string probe_rows(const ProbeAnalysis& probes) {
+  if (!probes.detect || !probes.readmit) return "";
+  const auto row = [](const char* label, const exact::ProbeWait& wait) {
+    return row_text({label,
+                     {fmt::format("mean {}, 95 % within {}, at most {}", time_words(wait.mean_s),
+                                  time_words(wait.within_95_s), time_words(wait.most_s))}});
+  };
+  return row("dead until ejected", *probes.detect) + row("alive until taken back", *probes.readmit);
+}
+
+std::string head(const UpstreamAnalysis& upstream) {
+  const UpstreamConfig& config = upstream.config;
+  std::string out =
+      hanging("", fmt::format("Upstream {}: {}, {}", config.name, plural(config.endpoints.size(), "endpoint"),
+                              to_string(config.load_balancer)));
+  if (upstream.no_rate.empty()) {
+    out += hanging(
+        "  ", fmt::format("{} req/s ({}), {} at each endpoint, {}", number_words(upstream.rate_rps.value),
+                          upstream.rate_rps.from, number_words(upstream.at_endpoint.per_s),
+                          upstream.at_endpoint.poisson ? "Poisson" : "evenly spaced"));
+  } else {
+    out += hanging("  ", "No rate, because " + upstream.no_rate + ": give one with --rate-rps.");
+  }
+  return out + hanging("  ", fmt::format("healthy: {} errors ({}); sick: {} ({})",
+                                         chance_words(upstream.healthy.value), upstream.healthy.from,
+                                         chance_words(upstream.sick.value), upstream.sick.from));
+}
+
+std::string upstream_text(const UpstreamAnalysis& upstream) {
+  std::string out = head(upstream) + '\n';
+  for (const std::string& sentence : sentences(upstream)) out += hanging("  - ", sentence);
+  const std::string healthy = "healthy", sick = "sick";
+  if (upstream.healthy_endpoint && upstream.sick_endpoint) {
+    out += "\n  One endpoint, ejected by its traffic\n";
+    out += rule_table({healthy, sick}, {&*upstream.healthy_endpoint, &*upstream.sick_endpoint}, false);
+    out += "\n  The pool\n" + pool_rows(upstream);
+  }
+  if (upstream.breaker) {
+    const BreakerAnalysis& breaker = *upstream.breaker;
+    out += "\n  The breaker\n";
+    out +=
+        rule_table({"all healthy", "one sick, not ejected"}, {&breaker.all_healthy, &breaker.one_sick}, true);
+    out += rule_table({"all sick"}, {&breaker.all_sick}, true);
+  }
+  if (upstream.probes) out += "\n  Active probes\n" + probe_rows(*upstream.probes);
+  if (!upstream.notes.empty()) out += '\n';
+  for (const std::string& note : upstream.notes) out += hanging("  * ", note);
+  return out;
+}
+
+}  // namespace
+
+std::string analysis_text(const Analysis& analysis) {
+  std::string out = analysis.name.empty() ? "" : hanging("", "Exact answers for " + analysis.name) + '\n';
+  for (std::size_t i = 0; i < analysis.upstreams.size(); ++i) {
+    if (i > 0) out += '\n';
+    out += upstream_text(analysis.upstreams[i]);
+  }
+  return out;
+}
+
+}  // namespace halfopen::sim
