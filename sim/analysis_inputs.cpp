@@ -50,17 +50,21 @@ bool is_lasting(const Fault& fault, Nanos duration) {
   return fault.from == 0 && fault.to >= duration && std::holds_alternative<ErrorFault>(fault.kind);
 }
 
-std::optional<double> largest(const Scenario& scenario, const UpstreamConfig& upstream, bool lasting) {
-  std::optional<double> out;
-  for (const EndpointConfig& endpoint : upstream.endpoints) {
-    for (const ServerModel& server : scenario.servers) {
-      if (server.name != endpoint.name()) continue;
-      for (const Fault& fault : server.faults) {
-        if (fault.scope == Scope::probes || is_lasting(fault, scenario.duration) != lasting) continue;
-        const std::optional<double> ratio = ratio_of(fault.kind, upstream);
-        if (ratio && *ratio > 0) out = std::max(out.value_or(0), *ratio);
-      }
-    }
+const ServerModel* server_of(const Scenario& scenario, const EndpointConfig& endpoint) {
+  const auto found = std::find_if(scenario.servers.begin(), scenario.servers.end(),
+                                  [&](const ServerModel& server) { return server.name == endpoint.name(); });
+  return found == scenario.servers.end() ? nullptr : &*found;
+}
+
+// The largest ratio among an endpoint's faults that traffic meets, 0 without any.
+double largest(const Scenario& scenario, const UpstreamConfig& upstream, const EndpointConfig& endpoint,
+               bool lasting_only) {
+  double out = 0;
+  const ServerModel* server = server_of(scenario, endpoint);
+  if (server == nullptr) return out;
+  for (const Fault& fault : server->faults) {
+    if (fault.scope == Scope::probes || (lasting_only && !is_lasting(fault, scenario.duration))) continue;
+    out = std::max(out, ratio_of(fault.kind, upstream).value_or(0));
   }
   return out;
 }
@@ -84,11 +88,21 @@ RateFound rate_of(const Scenario& scenario, const std::string& upstream) {
 }
 
 std::optional<double> lasting_failures(const Scenario& scenario, const UpstreamConfig& upstream) {
-  return largest(scenario, upstream, true);
+  double out = 1;
+  for (const EndpointConfig& endpoint : upstream.endpoints) {
+    out = std::min(out, largest(scenario, upstream, endpoint, true));
+  }
+  const double too_many = upstream.health ? upstream.health->failure_ratio : HealthParams{}.failure_ratio;
+  return out > 0 && out < too_many ? std::optional(out) : std::nullopt;
 }
 
 std::optional<double> worst_failures(const Scenario& scenario, const UpstreamConfig& upstream) {
-  return largest(scenario, upstream, false);
+  double out = lasting_failures(scenario, upstream).value_or(0);
+  const double healthy = out;
+  for (const EndpointConfig& endpoint : upstream.endpoints) {
+    out = std::max(out, largest(scenario, upstream, endpoint, false));
+  }
+  return out > healthy ? std::optional(out) : std::nullopt;
 }
 
 // The mean over a thousand draws, evenly spread: every kind of latency alike, to about a percent.
@@ -96,12 +110,11 @@ double mean_latency_ms(const Scenario& scenario, const UpstreamConfig& upstream)
   constexpr int DRAWS = 1000;
   double out = 0;
   for (const EndpointConfig& endpoint : upstream.endpoints) {
-    for (const ServerModel& server : scenario.servers) {
-      if (server.name != endpoint.name()) continue;
-      double sum = 0;
-      for (int i = 0; i < DRAWS; ++i) sum += draw_ms(server.latency, (i + 0.5) / DRAWS);
-      out = std::max(out, sum / DRAWS);
-    }
+    const ServerModel* server = server_of(scenario, endpoint);
+    if (server == nullptr) continue;
+    double sum = 0;
+    for (int i = 0; i < DRAWS; ++i) sum += draw_ms(server->latency, (i + 0.5) / DRAWS);
+    out = std::max(out, sum / DRAWS);
   }
   return out;
 }

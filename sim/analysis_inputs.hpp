@@ -17,8 +17,10 @@ struct RateFound {
 };
 RateFound rate_of(const Scenario& scenario, const std::string& upstream);
 
-// The share of an upstream's attempts that fail: by errors that last from the beginning to the end, and by
-// the worst other fault. None where there is no such fault, or nothing tells its ratio.
+// The share of attempts that fail at a healthy endpoint: errors (status >= 500) that every endpoint has from
+// the beginning to the end, as long as they stay below the upstream's ratio rule. And at a sick one: the
+// largest ratio of any fault that traffic meets; 1 of a server that is down or flaps. None where no fault
+// tells one.
 std::optional<double> lasting_failures(const Scenario& scenario, const UpstreamConfig& upstream);
 std::optional<double> worst_failures(const Scenario& scenario, const UpstreamConfig& upstream);
 

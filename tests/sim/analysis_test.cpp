@@ -1,0 +1,152 @@
+// Where an analysis takes its numbers from, what it says, and that runs of the simulator agree with it.
+#include "sim/analysis.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/analysis_words.hpp"
+#include "sim/writer_analysis.hpp"
+#include "tests/sim/exact_judge.hpp"
+#include "tests/support/scenario_builder.hpp"
+
+using namespace halfopen;
+using namespace halfopen::sim;
+using namespace halfopen::sim::testing;
+
+namespace {
+
+Scenario pool_of(const std::string& letters, double rate_rps, bool poisson) {
+  Scenario scenario = scenario_over(letters, 4000);
+  scenario.sample = ms(1000);
+  api(scenario).health.emplace();
+  Traffic traffic;
+  traffic.upstream = "api";
+  ArrivalProcess process;
+  process.poisson = poisson;
+  process.rate_rps = rate_rps;
+  traffic.source = process;
+  scenario.traffic.push_back(traffic);
+  return scenario;
+}
+
+UpstreamAnalysis only(const Scenario& scenario, const AnalysisOptions& options = {}) {
+  const Analysis analysis = analyze(scenario, options);
+  REQUIRE(analysis.upstreams.size() == 1);
+  return analysis.upstreams[0];
+}
+
+}  // namespace
+
+TEST_CASE("analysis: rates come from the traffic, and are refused where it has none of its own") {
+  const UpstreamAnalysis even = only(pool_of("abcd", 100, false));
+  CHECK(even.rate_rps.value == 100);
+  CHECK(even.rate_rps.from == "its traffic");
+  CHECK(even.at_endpoint.per_s == 25);
+  CHECK_FALSE(even.at_endpoint.poisson);
+  CHECK(only(pool_of("abcd", 100, true)).at_endpoint.poisson);
+  Scenario weighted = pool_of("ab", 100, false);
+  api(weighted).endpoints[0].weight = 3;
+  CHECK(only(weighted).at_endpoint.poisson);
+  Scenario listed = pool_of("ab", 100, false);
+  requests_at(listed, {1, 2, 3});
+  CHECK(only(listed).no_rate == "its traffic is a list of times");
+  CHECK_FALSE(only(listed).sick_endpoint);
+  AnalysisOptions given;
+  given.rate_rps = 7;
+  CHECK(only(listed, given).rate_rps.from == "--rate-rps");
+  CHECK(only(listed, given).sick_endpoint->ejection);
+}
+
+TEST_CASE("analysis: healthy is what every endpoint has for ever, sick is the worst of any") {
+  Scenario scenario = pool_of("ab", 100, true);
+  CHECK(only(scenario).healthy.from == "assumed");
+  CHECK(only(scenario).sick.value == ASSUMED_SICK);
+  add_fault(server(scenario, 'a'), ErrorFault{0.02, 503});
+  CHECK(only(scenario).healthy.value == ASSUMED_HEALTHY);  // b has no errors
+  CHECK(only(scenario).sick.value == 0.02);
+  add_fault(server(scenario, 'b'), ErrorFault{0.01, 503});
+  CHECK(only(scenario).healthy.value == 0.01);
+  add_fault(server(scenario, 'b'), ErrorFault{0.9, 404});  // no failure
+  add_fault(server(scenario, 'b'), HangFault{0.8});        // nobody gives up
+  CHECK(only(scenario).sick.value == 0.02);
+  add_fault(server(scenario, 'b'), DownFault{}, 100, 200, Scope::probes);
+  CHECK(only(scenario).sick.value == 0.02);
+  add_fault(server(scenario, 'b'), BrownoutFault{0.4, 503, 1, 1}, 100, 200);
+  CHECK(only(scenario).sick.value == 0.4);
+  api(scenario).timeouts.read_ms = 50;
+  CHECK(only(scenario).sick.value == 0.8);
+  Scenario all_bad = pool_of("a", 100, true);
+  add_fault(server(all_bad, 'a'), ErrorFault{0.6, 503});
+  CHECK(only(all_bad).healthy.from == "assumed");
+  CHECK(only(all_bad).sick.value == 0.6);
+}
+
+TEST_CASE("analysis: the operator's sentence") {
+  Scenario scenario = pool_of("abcd", 1000, true);
+  scenario.name = "shop";
+  const UpstreamAnalysis upstream = only(scenario);
+  CHECK(sentences(upstream).front() ==
+        "At 0.5 % errors and 250 req/s these rules eject a healthy endpoint once in 40.8 years; at 60 % "
+        "errors they "
+        "eject it within 0.133 s, 95 % of the time.");
+  const std::string text = analysis_text(analyze(scenario));
+  CHECK(text.find("Exact answers for shop\n") == 0);
+  CHECK(text.find("how sure") != std::string::npos);
+}
+
+TEST_CASE("analysis: round robin hides one sick endpoint from a breaker that random picks would open") {
+  Scenario scenario = pool_of("abcd", 1000, true);
+  api(scenario).breaker.emplace();
+  const double in_turn = only(scenario).breaker->one_sick.ejection->mean_s.low;
+  api(scenario).load_balancer = Algorithm::random;
+  const double at_random = only(scenario).breaker->one_sick.ejection->mean_s.high;
+  CHECK(in_turn > 24 * 3600);
+  CHECK(at_random < 15);
+}
+
+TEST_CASE("analysis: numbers in words keep three digits and never round to certainty") {
+  CHECK(time_words(0.0032) == "3.2 ms");
+  CHECK(time_words(0.4) == "0.4 s");
+  CHECK(time_words(41.2 * 86400) == "41.2 days");
+  CHECK(time_words(exact::FOREVER) == "never");
+  CHECK(time_words(1e15) == "over 1,000,000 years");
+  CHECK(time_words(exact::Bounds{1, 1.0001}) == "1 s");
+  CHECK(time_words(exact::Bounds{1, 2}) == "1 s to 2 s");
+  CHECK(chance_words(0.99999999) == "over 99.99 %");
+  CHECK(chance_words(1e-9) == "1.0e-09");
+  CHECK(chance_words(0.005) == "0.5 %");
+  CHECK(chance_words(0.0) == "0 %");
+}
+
+// Two endpoints in turn, evenly spaced, no time between question and answer: what the models assume. The
+// simulator's runs differ by their seeds alone.
+TEST_CASE("analysis: 2,000 whole runs of the simulator eject when the analysis says so") {
+  Scenario scenario = pool_of("ab", 200, false);
+  for (const char letter : {'a', 'b'}) server(scenario, letter).latency = FixedLatency{0};
+  add_fault(server(scenario, 'a'), ErrorFault{0.55, 503});  // b, never ejected, keeps its half of the traffic
+  const UpstreamAnalysis upstream = only(scenario);
+  REQUIRE(upstream.sick_endpoint);
+  REQUIRE(upstream.sick_endpoint->ejection);
+  const exact::Ejection& exact = *upstream.sick_endpoint->ejection;
+  std::vector<double> times;
+  std::vector<std::uint64_t> attempts;
+  for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {
+    scenario.seed = seed;
+    const Timeline timeline = simulate(scenario);
+    const Interval& first = timeline.lanes[0].intervals.front();
+    REQUIRE(first.state == LaneState::healthy);
+    // The first attempt comes at 0, one gap of 10 ms before the models' first.
+    const double t_s = static_cast<double>(first.to) / 1e9 + 0.01;
+    times.push_back(t_s);
+    attempts.push_back(static_cast<std::uint64_t>(t_s * 100 + 0.5));
+  }
+  std::sort(attempts.begin(), attempts.end());
+  CHECK(exact::judging::mean_agrees(times, exact.mean_s.low, exact.mean_s.high));
+  CHECK(exact::judging::agrees(exact.first_window, attempts, 390));
+  api(scenario).health->consecutive_failures = 6;
+  CHECK_FALSE(exact::judging::agrees(only(scenario).sick_endpoint->ejection->first_window, attempts, 390));
+}
