@@ -107,8 +107,10 @@ std::string pool_sentence(const UpstreamAnalysis& upstream) {
   const double per_hour = healthy->emptied_per_hour.high;
   std::string out = "False ejections alone never empty the pool";
   if (per_hour > 0) {
-    const double once_s = std::min(HOUR / per_hour, MOST_YEARS * YEAR * 0.999999);
-    out = "False ejections alone empty the pool less than once in " + time_words(once_s);
+    const double once_s = HOUR / per_hour;
+    out = once_s < MOST_YEARS * YEAR
+              ? "False ejections alone empty the pool about once in " + time_words(once_s)
+              : "False ejections alone empty the pool less than once in 1,000,000 years";
   }
   const std::size_t n = upstream.config.endpoints.size();
   const std::string whole =

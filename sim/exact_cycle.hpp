@@ -26,7 +26,8 @@ struct Cycle {
   Bounds turned_away;  // share of the attempts at it that come while it is out: a breaker answers 503
 };
 
-// `out_ms`: eject_ms or open_ms, over 0. `turns` as for ejection(); a trial fails with their mean.
+// `out_ms`: eject_ms or open_ms, over 0. `turns` as for ejection(); a trial fails with their mean, and every
+// stay in rotation is taken to begin with the first turn.
 Answer<Cycle> cycle(const Ejection& ejection, const FailureTurns& turns, std::uint64_t out_ms);
 
 }  // namespace halfopen::sim::exact

@@ -50,7 +50,8 @@ double ratio_rate_poisson(const HealthParams& rule, const Coins& coin, const Arr
                           double in_window) {
   if (in_window > CHERNOFF_FROM) {
     const double kl = relative_entropy(rule.failure_ratio, coin.mean);
-    return arrivals.per_s * std::min(coin.mean, real::exp(in_window * exp_m1(-kl)));
+    const double enough = poisson_more_than(in_window, rule.failure_min_volume - 2.0);  // others in it
+    return arrivals.per_s * std::min(coin.mean * enough, real::exp(in_window * exp_m1(-kl)));
   }
   const PoissonWeights others = poisson_weights(in_window);
   double chance = 0;
@@ -76,17 +77,26 @@ double ratio_rate_regular(const HealthParams& rule, const Coins& coins, const Ar
   return -arrivals.per_s * ln_1p(-q);
 }
 
-double no_later_than(const Ejection& e, double t_s) {  // P(T > t) is at most this
-  const double streak = time_survival(e.streak, e.arrivals, t_s);
-  const double window = time_survival(e.first_window, e.arrivals, std::min(t_s, e.window_s));
-  return std::min(streak, window);
-}
+// The two bounds of P(T > t).
+class Survival {
+ public:
+  explicit Survival(const Ejection& e)
+      : e_(e), streak_(e.streak, e.arrivals), window_(e.first_window, e.arrivals) {}
 
-double no_earlier_than(const Ejection& e, double t_s) {  // P(T > t) is at least this
-  if (t_s <= e.window_s) return time_survival(e.first_window, e.arrivals, t_s);
-  const double ratio = (1 - e.by_window_ratio) * real::exp(-e.ratio_per_s * (t_s - e.window_s));
-  return ratio * time_survival(e.streak, e.arrivals, t_s);
-}
+  double within_window(double t_s) const { return window_.survival(t_s); }
+  double at_most(double t_s) const {
+    return std::min(streak_.survival(t_s), window_.survival(std::min(t_s, e_.window_s)));
+  }
+  double at_least(double t_s) const {
+    if (t_s <= e_.window_s) return window_.survival(t_s);
+    const double ratio = (1 - e_.by_window_ratio) * real::exp(-e_.ratio_per_s * (t_s - e_.window_s));
+    return ratio * streak_.survival(t_s);
+  }
+
+ private:
+  const Ejection& e_;
+  InTime streak_, window_;
+};
 
 // The least t with survive(t) <= 1 - level, by bisection; infinite beyond 10^12 s.
 template <class Survive>
@@ -104,15 +114,20 @@ double quantile_s(const Survive& survive, double level, double start_s) {
   return high;
 }
 
-Bounds quantile_bounds(const Ejection& e, double level) {
+Bounds quantile_bounds(const Ejection& e, const Survival& survival, double level) {
+  const double start_s = 1 / e.arrivals.per_s;
   if (e.by_window >= level) {
-    const auto exact = [&](double t) { return time_survival(e.first_window, e.arrivals, t); };
-    const double at = quantile_s(exact, level, 1 / e.arrivals.per_s);
+    const double at = quantile_s([&](double t) { return survival.within_window(t); }, level, start_s);
     return {at, at};
   }
-  const auto late = [&](double t) { return no_later_than(e, t); };
-  const auto early = [&](double t) { return no_earlier_than(e, t); };
-  return {quantile_s(early, level, 1 / e.arrivals.per_s), quantile_s(late, level, 1 / e.arrivals.per_s)};
+  const double low = quantile_s([&](double t) { return survival.at_least(t); }, level, start_s);
+  const double high = quantile_s([&](double t) { return survival.at_most(t); }, level, start_s);
+  return {std::min(low, high), high};
+}
+
+Bounds chance_bounds(const Survival& survival, double t_s) {
+  const double low = 1 - survival.at_most(t_s), high = 1 - survival.at_least(t_s);
+  return {std::min(low, high), high};
 }
 
 // E T = the part within the first window, exact, and what is left.
@@ -140,24 +155,30 @@ double certain_s(double known, const Arrivals& arrivals) {
   return std::max(0.0, known - 9.5 * std::sqrt(known) - 40) / arrivals.per_s;
 }
 
-// Fills in what the two windows say, with and without the streak.
-std::string fill_windows(Ejection& e, const HealthParams& rule, const FailureTurns& turns) {
+// Fills in what the two windows say, with and without the streak. `streak`: whether e.streak is known.
+std::string fill_windows(Ejection& e, bool streak, const HealthParams& rule, const FailureTurns& turns) {
   const std::uint64_t horizon = observations_before_aging(rule.window_ms, e.arrivals);
+  // Evenly spaced ones are counted, so that each of the later ones is one gap.
+  e.window_s = e.arrivals.poisson ? static_cast<double>(rule.window_ms) / 1000
+                                  : static_cast<double>(horizon) / e.arrivals.per_s;
+  if (streak && horizon < rule.failure_min_volume) {  // the ratio rule is not asked
+    e.first_window = e.streak;
+    e.by_window = 1 - time_survival(e.streak, e.arrivals, e.window_s);
+    return "";
+  }
   HealthParams ratio_alone = rule;
   ratio_alone.consecutive_failures = std::numeric_limits<std::uint32_t>::max();
   Answer<CountLaw> both = window_law(rule, turns, std::min(horizon, MAX_HORIZON));
-  const Answer<CountLaw> ratio = window_law(ratio_alone, turns, std::min(horizon, MAX_HORIZON));
   if (!both) return both.refusal;
+  const Answer<CountLaw> ratio = window_law(ratio_alone, turns, std::min(horizon, MAX_HORIZON));
   if (!ratio) return ratio.refusal;
   e.first_window = *both;
-  e.window_s = static_cast<double>(rule.window_ms) / 1000;
   double unseen = 0;
   for (const CountLaw* law : {&*both, &*ratio}) {
     if (law->complete() || law->known_to() >= static_cast<double>(horizon)) continue;
     e.window_s = std::min(e.window_s, certain_s(law->known_to(), e.arrivals));
-    const Coins coins = coins_of(turns);
-    const double kl =
-        relative_entropy(rule.failure_ratio, coins.of(static_cast<std::uint64_t>(law->known_to())));
+    const double p = coins_of(turns).of(static_cast<std::uint64_t>(law->known_to()));
+    const double kl = relative_entropy(rule.failure_ratio, p);
     unseen = kl > 0 ? std::min(1.0, real::exp(-kl * law->known_to()) / -exp_m1(-kl)) : 1;
     e.cut = true;
   }
@@ -175,11 +196,18 @@ Answer<Ejection> ejection(const HealthParams& rule, const FailureTurns& turns, c
   out.arrivals = given;
   if (turns.size() > 1) out.arrivals.poisson = false;
   const Answer<CountLaw> streak = streak_law(rule.consecutive_failures, turns);
-  if (!streak) return Answer<Ejection>::refused(streak.refusal);
-  out.streak = *streak;
-  if (std::string why = fill_windows(out, rule, turns); !why.empty()) {
+  if (streak) {
+    out.streak = *streak;
+  } else {
+    out.streak.tail = {0};
+  }
+  if (std::string why = fill_windows(out, streak.value.has_value(), rule, turns); !why.empty()) {
     return Answer<Ejection>::refused(std::move(why));
   }
+  // A streak that can't be followed doesn't matter where the ratio rule is certain to be first.
+  if (!streak && 1 - out.by_window > CountLaw::COMPLETE) return Answer<Ejection>::refused(streak.refusal);
+  out.streak_mean_s = turns.size() == 1 ? streak_mean(rule.consecutive_failures, turns[0]) / given.per_s
+                                        : mean_time_s(out.streak, out.arrivals);
   const Coins coins = coins_of(turns);
   const double in_window = out.arrivals.per_s * static_cast<double>(rule.window_ms) / 1000;
   out.ratio_per_s = out.arrivals.poisson ? ratio_rate_poisson(rule, coins, out.arrivals, in_window)
@@ -189,15 +217,13 @@ Answer<Ejection> ejection(const HealthParams& rule, const FailureTurns& turns, c
   out.bound = settled ? "exact" : chernoff ? "streak alone, Harris, Chernoff" : "streak alone, Harris";
   if (!settled && turns.size() > 1) out.bound += ", Hoeffding";
   out.mean_s = mean_bounds(out);
-  out.in_an_hour = ejected_by(out, HOUR_S);
-  out.median_s = quantile_bounds(out, 0.5);
-  out.within_95_s = quantile_bounds(out, 0.95);
+  const Survival survival(out);
+  out.in_an_hour = chance_bounds(survival, HOUR_S);
+  out.median_s = quantile_bounds(out, survival, 0.5);
+  out.within_95_s = quantile_bounds(out, survival, 0.95);
   return out;
 }
 
-Bounds ejected_by(const Ejection& e, double t_s) {
-  const double low = 1 - no_later_than(e, t_s), high = 1 - no_earlier_than(e, t_s);
-  return {std::min(low, high), high};
-}
+Bounds ejected_by(const Ejection& e, double t_s) { return chance_bounds(Survival(e), t_s); }
 
 }  // namespace halfopen::sim::exact

@@ -19,8 +19,10 @@
 //   "Hoeffding" Endpoints that take turns fail unlike each other: a sum of such coins is at most as far above
 //              its mean as the binomial of their mean (Hoeffding 1956). Harris needs outcomes that don't
 //              depend on the times, so for turns these bounds are for evenly spaced attempts.
+//              Regular attempts see one of three numbers of others, and the worst of them is taken.
 //
-// What "exact" leaves out: times are to the ms, since the machines read ms.
+// What "exact" leaves out: times are to the ms, since the machines read ms; and what the first window leaves
+// with a chance of 10^-12 at most counts as ended with it.
 #pragma once
 
 #include <optional>
@@ -31,7 +33,8 @@
 namespace halfopen::sim::exact {
 
 struct Ejection {
-  CountLaw streak;               // attempts until the streak rule alone
+  CountLaw streak;               // attempts until the streak rule alone; never, where it can't be followed
+  double streak_mean_s = 0;      // E of the time until the streak rule alone
   CountLaw first_window;         // until either, while nothing has aged
   double window_s = 0;           // so long it is exact
   bool cut = false;              // the window is longer than that

@@ -38,6 +38,21 @@ struct Tail {
     for (std::size_t i = 0; i < rest; ++i) out *= 1 - turns[i];
     return out;
   }
+  // Sum over j < count of survive(j).
+  double sum_until(double count) const {
+    if (turns.empty()) return count;
+    const auto period = static_cast<double>(turns.size());
+    const double rounds = std::floor(count / period);
+    const auto rest = static_cast<std::size_t>(count - rounds * period);
+    double whole = 0, part = 0, alive = 1;
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      if (i < rest) part += alive;
+      whole += alive;
+      alive *= 1 - turns[i];
+    }
+    const double all = ln_round < 0 ? whole * exp_m1(rounds * ln_round) / exp_m1(ln_round) : whole * rounds;
+    return all + part * survive(rounds * period);
+  }
   // Sum over j >= 0 of survive(j) x^j, where 1 - x is given.
   double sum(double one_less_x) const {
     double out = 0, alive = 1;
@@ -76,14 +91,6 @@ double poisson_survival(const CountLaw& law, const std::vector<double>& survive,
   if (law.beyond == 0 || h >= 1) return out;
   const double exponent = -mean * h - known * ln_1p(-h);
   return out + law.beyond * real::exp(exponent) * poisson_more_than(mean * (1 - h), known);
-}
-
-double time_survival(const CountLaw& law, const std::vector<double>& survive, const Arrivals& arrivals,
-                     double t_s) {
-  const double mean = arrivals.per_s * t_s;
-  if (arrivals.poisson) return poisson_survival(law, survive, mean);
-  const double n = std::floor(mean * (1 + 1e-12));
-  return n < law.known_to() ? survive[static_cast<std::size_t>(n)] : tail(law, n);
 }
 
 }  // namespace
@@ -156,8 +163,18 @@ Answer<CountLaw> sum_of(const CountLaw& law, std::uint32_t times) {
   return out;
 }
 
+InTime::InTime(const CountLaw& law, const Arrivals& arrivals)
+    : law_(law), arrivals_(arrivals), survive_(survivals(law)) {}
+
+double InTime::survival(double t_s) const {
+  const double mean = arrivals_.per_s * t_s;
+  if (arrivals_.poisson) return std::clamp(poisson_survival(law_, survive_, mean), 0.0, 1.0);
+  const double n = std::floor(mean * (1 + 1e-12));
+  return std::clamp(n < law_.known_to() ? survive_[static_cast<std::size_t>(n)] : tail(law_, n), 0.0, 1.0);
+}
+
 double time_survival(const CountLaw& law, const Arrivals& arrivals, double t_s) {
-  return time_survival(law, survivals(law), arrivals, t_s);
+  return InTime(law, arrivals).survival(t_s);
 }
 
 double mean_time_s(const CountLaw& law, const Arrivals& arrivals) { return mean_count(law) / arrivals.per_s; }
@@ -166,32 +183,41 @@ std::optional<double> time_quantile_s(const CountLaw& law, const Arrivals& arriv
   const std::optional<double> count = count_quantile(law, level);
   if (!count) return std::nullopt;
   if (!arrivals.poisson) return *count / arrivals.per_s;
-  const std::vector<double> survive = survivals(law);
+  const InTime in_time(law, arrivals);
   double low = 0, high = *count / arrivals.per_s;
-  while (time_survival(law, survive, arrivals, high) > 1 - level) {
+  while (in_time.survival(high) > 1 - level) {
     low = high;
     high *= 2;
   }
   for (int i = 0; i < 200 && high - low > 1e-9 * high; ++i) {
     const double middle = low + (high - low) / 2;
-    (time_survival(law, survive, arrivals, middle) > 1 - level ? low : high) = middle;
+    (in_time.survival(middle) > 1 - level ? low : high) = middle;
   }
   return high;
 }
 
-// Poisson: the integral of P(n attempts by s) from 0 to t is P(more than n by t) / rate.
+// Regular: the sum of P(N > n) over the whole gaps within t, and the rest of the last. Poisson: the integral
+// of P(n attempts by s) from 0 to t is P(more than n by t) / rate; where t is so long that all of `ends` are
+// past, E of the geometric sum up to the Poisson number M, with E (1 - h)^M = exp(-mean h).
 double mean_time_within_s(const CountLaw& law, const Arrivals& arrivals, double t_s) {
   const std::vector<double> survive = survivals(law);
-  const double mean = arrivals.per_s * t_s;
+  const double mean = arrivals.per_s * t_s, known = law.known_to();
+  const Tail left(law);
   double out = 0;
   if (!arrivals.poisson) {
-    const auto whole = static_cast<std::size_t>(std::floor(mean));
-    for (std::size_t n = 0; n < whole; ++n) {
-      out += n < survive.size() ? survive[n] : tail(law, static_cast<double>(n));
-    }
-    const double n = std::floor(mean);
-    const double last = whole < survive.size() ? survive[whole] : tail(law, n);
-    return (out + (mean - n) * last) / arrivals.per_s;
+    const double whole = std::floor(mean), stepped = std::min(whole, known);
+    for (std::size_t n = 0; static_cast<double>(n) < stepped; ++n) out += survive[n];
+    const double more = whole - stepped;
+    const double last =
+        more > 0 || whole >= known ? tail(law, whole) : survive[static_cast<std::size_t>(whole)];
+    return (out + law.beyond * left.sum_until(more) + (mean - whole) * last) / arrivals.per_s;
+  }
+  if (mean > 4 * known + 400) {
+    for (std::size_t n = 0; n + 1 < survive.size(); ++n) out += survive[n];
+    const double h = left.mean;
+    double sum = mean - known;
+    if (h > 0) sum = -exp_m1(std::max(-700.0, -mean * h - (h < 1 ? known * ln_1p(-h) : 0))) / h;
+    return (out + law.beyond * sum) / arrivals.per_s;
   }
   const PoissonWeights weights = poisson_weights(mean);
   double more = 1;

@@ -79,6 +79,18 @@ Answer<CountLaw> sum_of(const CountLaw& law, std::uint32_t times);
 // m). A tail that takes turns has no such sum: there the turns' mean stands for each, an error below the
 // chance of one round; exact for regular arrivals, which is what turns are used with.
 
+// P(T > t) for many t: what doesn't depend on t is worked out once. Keeps the law, which must outlive it.
+class InTime {
+ public:
+  InTime(const CountLaw& law, const Arrivals& arrivals);
+  double survival(double t_s) const;  // within [0, 1]
+
+ private:
+  const CountLaw& law_;
+  Arrivals arrivals_;
+  std::vector<double> survive_;
+};
+
 double time_survival(const CountLaw& law, const Arrivals& arrivals, double t_s);
 double mean_time_s(const CountLaw& law, const Arrivals& arrivals);  // E N / rate (Wald)
 // None beyond what the law knows.

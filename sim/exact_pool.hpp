@@ -22,8 +22,9 @@ namespace halfopen::sim::exact {
 // endpoints that nobody may pick is Poisson(A) cut off at n:
 //   P(j) = A^j / j! / sum over i <= n of A^i / i!,  A = eject_s / (1 - p) / ((1 / (1 - p) + E N) / rate),
 // and all n are out for the share B(n, A), Erlang's loss formula. It is entered n / eject_s * B times a
-// second. This lets an empty pool wait for its timers; failing open, its successes bring endpoints back
-// earlier, which makes the stay, not the entries, shorter.
+// second. This is a pool that waits for its timers while it is empty. One that fails open is empty for a
+// shorter time, because the first success of a fail-open pick brings an endpoint back; it empties about as
+// often.
 //
 // No exact answer: the time to the first empty pool while ejections end by timers (the timers' ages would be
 // part of the state), and any of it where p changes with the load.

@@ -14,8 +14,8 @@ namespace halfopen::sim::exact {
 
 namespace {
 
-constexpr double MAX_UPDATES = 4e8;
-constexpr double MAX_WINDOW_UPDATES = 5e7;
+constexpr double MAX_UPDATES = 1e8;
+constexpr double MAX_WINDOW_UPDATES = 3e7;
 constexpr double NEGLIGIBLE = 1e-40;
 constexpr double ALL_GONE = 1e-18;
 constexpr double LEAST_LN = -690;  // e^-690 is about 10^-300
@@ -167,14 +167,16 @@ Answer<CountLaw> streak_law(std::uint32_t streak, const FailureTurns& turns) {
     law.tail = {0};
     return law;
   }
+  const std::string too_long =
+      fmt::format("a streak of {} at these failure probabilities takes too long to follow exactly", streak);
+  if (static_cast<double>(streak) * streak > MAX_UPDATES) return Answer<CountLaw>::refused(too_long);
   const std::size_t period = turns.size();
   StreakChain chain(streak, turns);
   std::vector<double> hazards;
   std::size_t steady = 0;  // so many steps in a row had the hazard of one period before
   while (law.beyond > ALL_GONE) {
     if (static_cast<double>(hazards.size() + 1) * streak > MAX_UPDATES) {
-      return Answer<CountLaw>::refused(fmt::format(
-          "a streak of {} at these failure probabilities takes too long to follow exactly", streak));
+      return Answer<CountLaw>::refused(too_long);
     }
     const double hazard = chain.step();
     law.ends.push_back(law.beyond * hazard);
@@ -214,6 +216,7 @@ Answer<CountLaw> window_law(const HealthParams& rule, const FailureTurns& turns,
     law.beyond = chain.alive();
   }
   law.dropped = chain.dropped();
+  if (law.beyond <= ALL_GONE) law.tail = {1};
   return law;
 }
 

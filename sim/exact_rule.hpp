@@ -32,9 +32,9 @@ std::uint64_t failures_needed(const HealthParams& rule, std::uint64_t volume);
 // leads to s+1 and a success to 0), until what survives falls by the same factor in each step, to 10^-12;
 // from there on the tail is geometric for good, because the next k steps depend on the last k alone (with
 // turns: repeats, round by round).
-// Refused: k 0, a probability outside [0, 1], more than MAX_TURNS turns, and what takes over 4 * 10^8
-// updates. A streak with a chance under 10^-300 an attempt never comes: its law is `beyond` 1 and a tail of
-// 0.
+// Refused: k 0, a probability outside [0, 1], more than MAX_TURNS turns, and what takes over 10^8 updates,
+// which every k over 10,000 does that can come at all. A streak with a chance under 10^-300 an attempt never
+// comes: its law is `beyond` 1 and a tail of 0.
 Answer<CountLaw> streak_law(std::uint32_t streak, const FailureTurns& turns);
 double streak_mean(std::uint32_t streak, double p);
 
@@ -42,7 +42,8 @@ double streak_mean(std::uint32_t streak, double p);
 // window: at most `horizon` of them. A dynamic programme over (observations n, failures f, streak s) with the
 // machine's own comparison at each failure; states below 10^-40 are left out and their mass counted in
 // `dropped`. `beyond` is what has survived the horizon, about which this law knows nothing more. Stops early,
-// with a shorter known_to(), after 5 * 10^7 updates.
+// with a shorter known_to(), after 3 * 10^7 updates; and
+// where less than 10^-18 is left, which then counts as ended by the next attempt.
 Answer<CountLaw> window_law(const HealthParams& rule, const FailureTurns& turns, std::uint64_t horizon);
 
 // How many observations are certain to share one window (regular: the machine's times are floored to the ms,

@@ -61,7 +61,7 @@ void ejection_members(ObjectWriter& out, const exact::Ejection& e) {
   bounds(out, "p95_s", e.within_95_s);
   bounds(out, "within_an_hour", e.in_an_hour);
   out.number("exact_until_s", e.window_s);
-  out.number("streak_alone_mean_s", exact::mean_time_s(e.streak, e.arrivals));
+  out.number("streak_alone_mean_s", e.streak_mean_s);
 }
 
 void cycle_members(ObjectWriter& out, const exact::Cycle& c) {

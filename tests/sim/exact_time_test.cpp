@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/active_probe.hpp"
@@ -92,6 +93,40 @@ TEST_CASE("exact time: a window too long to follow is cut, and its rest bounded"
   CHECK(e->bound == "streak alone, Harris, Chernoff");
   CHECK(e->mean_s.exact());
   CHECK(e->mean_s.high == doctest::Approx(streak_mean(5, 0.005) / 20'000).epsilon(1e-6));
+}
+
+TEST_CASE("exact time: a streak switched off by a large number leaves the ratio rule, or a refusal") {
+  HealthParams rule;
+  rule.consecutive_failures = 4'000'000'000;
+  const Answer<Ejection> sick = ejection(rule, {1}, {10, false});
+  REQUIRE(sick);
+  CHECK(sick->bound == "exact");
+  CHECK(sick->mean_s.low == doctest::Approx(2));  // 20 observations
+  rule.failure_min_volume = 4'000'000'000;
+  CHECK(ejection(rule, {1}, {10, false}).refusal.find("takes too long") != std::string::npos);
+  rule.consecutive_failures = 9'000;
+  const Answer<Ejection> never = ejection(rule, {0.5}, {1000, true});
+  REQUIRE(never);
+  CHECK(never->mean_s.low == FOREVER);
+}
+
+TEST_CASE("exact time: the largest settings and rates that files allow are answered or refused, soon") {
+  for (const double p : {0.0, 0.005, 0.5, 1.0}) {
+    for (const std::uint32_t streak : {1U, 1000U, 4'294'967'295U}) {
+      for (const double rate : {1e-9, 1.0, 1e7}) {
+        HealthParams rule;
+        rule.window_ms = 1'000'000'000'000;
+        rule.consecutive_failures = streak;
+        rule.failure_ratio = p == 0.5 ? 1e-9 : 0.5;
+        const Answer<Ejection> e = ejection(rule, {p}, {rate, rate != 1});
+        if (!e) continue;
+        CHECK(e->mean_s.low <= e->mean_s.high);
+        CHECK(e->in_an_hour.low >= 0);
+        CHECK(e->in_an_hour.high <= 1);
+        CHECK(e->median_s.low <= e->within_95_s.high);
+      }
+    }
+  }
 }
 
 TEST_CASE("exact time: rates and turns out of range are refused in a sentence") {
