@@ -19,7 +19,7 @@ from halfopen.scenario import Scenario
 from halfopen.sweep import Sweep, SweepRun
 from halfopen.sweep_result import SweepResult
 from halfopen.table import Table
-from halfopen.tuning import tune
+from halfopen.tuning import Tuning, tune
 from halfopen.upstream import Upstream
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "SweepResult",
     "SweepRun",
     "Table",
+    "Tuning",
     "Upstream",
     "__version__",
     "build",

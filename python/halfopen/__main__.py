@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from halfopen import Result, ScenarioError, __version__
+from halfopen import Result, __version__
+from halfopen.tuning import command as tune_command
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -50,7 +51,7 @@ def _report(options: argparse.Namespace) -> int:
     return 0
 
 
-_COMMANDS: tuple[Callable[[Commands], None], ...] = (_add_report,)
+_COMMANDS: tuple[Callable[[Commands], None], ...] = (_add_report, tune_command.add)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -70,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return status
     except OSError as error:
         print(f"{error.filename}: {error.strerror}" if error.filename else str(error), file=sys.stderr)
-    except (ScenarioError, ImportError) as error:
+    except (ValueError, ImportError) as error:
         print(error, file=sys.stderr)
     return 2
 

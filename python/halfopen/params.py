@@ -62,6 +62,12 @@ def value_of(value: Any) -> Value:
     return Value(json.loads(text), text)
 
 
+def key_of(settings: Mapping[str, Any]) -> str:
+    """Equal for equal settings: 5 and 5.0 are one number."""
+    plain = {name: float(value) if type(value) is int and abs(value) <= 2**53 else value for name, value in settings.items()}
+    return json.dumps(plain, sort_keys=True)
+
+
 def _values(name: object, values: Any) -> list[Any]:
     if hasattr(values, "low") and hasattr(values, "high"):
         raise ValueError(f"{name} is a range: halfopen.design({{...}}, n) makes points of ranges, for Sweep(points=...)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from html import escape
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from halfopen import stats
 from halfopen.check import whole
 from halfopen.frame import Frame
-from halfopen.params import value_of
+from halfopen.params import key_of, value_of
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, import-not-found, unused-ignore]
@@ -144,12 +143,12 @@ class SweepResult:
             if pointer not in self.params:
                 raise ValueError(f"the baseline sets {pointer}, which is no parameter: {', '.join(self.params)}")
         fixed = {pointer: value_of(value).value for pointer, value in baseline.items()}
-        points = {_key(settings): point for point, settings in reversed(list(enumerate(self.sweep.points)))}
+        points = {key_of(settings): point for point, settings in reversed(list(enumerate(self.sweep.points)))}
         out = {}
         for point, settings in enumerate(self.sweep.points):
             wanted = settings | fixed
-            if _key(wanted) in points:
-                out[point] = points[_key(wanted)]
+            if key_of(wanted) in points:
+                out[point] = points[key_of(wanted)]
         if not out:
             raise ValueError(f"no point has {fixed}, whatever else it sets: there is no such baseline")
         return out
@@ -167,9 +166,3 @@ class SweepResult:
 
     def __repr__(self) -> str:
         return f"<SweepResult of {self.table.rows} runs: {', '.join(self.metrics[:4])}{', …' if len(self.metrics) > 4 else ''}>"
-
-
-def _key(settings: Mapping[str, Any]) -> str:
-    """Equal for equal settings: 5 and 5.0 are one number."""
-    plain = {name: float(value) if type(value) is int and abs(value) <= 2**53 else value for name, value in settings.items()}
-    return json.dumps(plain, sort_keys=True)

@@ -1,11 +1,10 @@
-"""Designs and tuning: points that fill a space, Optuna by ask and tell, and the recipe for SALib."""
+"""Designs: points that fill a space, and the recipe for SALib."""
 
 import doctest
 import math
 import sys
 
 import numpy as np
-import optuna
 import pytest
 from sweeps import EJECT, FAILURES, scenario
 
@@ -58,55 +57,10 @@ def test_what_cannot_be_designed_is_told(call, sentence):
         call()
 
 
-def study(*directions):
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    return optuna.create_study(directions=directions, sampler=optuna.samplers.TPESampler(seed=7))
-
-
-def tuned():
-    return halfopen.tune(
-        study("minimize", "minimize"), scenario(), SPACE, ["failed", lambda mean: mean["ejections"] + mean["missed"]],
-        trials=10, batch=4, replicates=3, seed=5, progress=False,
-    )  # fmt: skip
-
-
-def test_optuna_by_ask_and_tell_with_several_objectives():
-    found = tuned()
-    assert len(found.trials) == 10 and all(trial.state.name == "COMPLETE" for trial in found.trials)
-    best = found.best_trials[0]
-    table = halfopen.Sweep(scenario(), points=[best.params], replicates=3, seed=5).run().table
-    assert best.values == [table["failed"].mean(), pytest.approx(table["ejections"].mean() + table["missed"].mean())]
-    assert best.user_attrs["success_ratio"] == pytest.approx(table["success_ratio"].mean())
-    assert [trial.params for trial in tuned().trials] == [trial.params for trial in found.trials]
-
-
-def test_a_trial_that_cannot_be_run_or_measured_has_failed():
-    space = {FAILURES: [3, -1], "/upstreams/0/health": [{"consecutive_failures": 2}, {}]}
-    bad = halfopen.tune(study("minimize"), scenario(), {FAILURES: [-1, -2]}, ["failed"], trials=2, replicates=2)
-    assert {trial.state.name for trial in bad.trials} == {"FAIL"} and FAILURES in bad.trials[0].user_attrs["why"]
-    calm = scenario(endpoints={})
-    none = halfopen.tune(study("minimize"), calm, {FAILURES: (1, 3)}, ["time_to_detect_ms"], trials=1, replicates=2)
-    assert none.trials[0].user_attrs["why"] == "an objective was not measured in any replicate"
-    some = halfopen.tune(study("minimize"), scenario(), {"/upstreams/0/health": space["/upstreams/0/health"]}, ["failed"],
-                         trials=3, replicates=1)  # fmt: skip
-    assert {trial.state.name for trial in some.trials} == {"COMPLETE"}
-
-
-def test_what_cannot_be_tuned_is_told():
-    with pytest.raises(ValueError, match="has 1 directions, and there are 2 objectives"):
-        halfopen.tune(study("minimize"), scenario(), SPACE, ["failed", "missed"], trials=1)
-    with pytest.raises(ValueError, match="did you mean 'failed'"):
-        halfopen.tune(study("minimize"), scenario(), SPACE, ["faild"], trials=1)
-
-
-def test_missing_libraries_are_named(monkeypatch):
-    waiting = study("minimize")
+def test_a_missing_library_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.stats.qmc", None)
-    monkeypatch.setitem(sys.modules, "optuna.distributions", None)
     with pytest.raises(ImportError, match=r"pip install 'halfopen\[design\]'"):
         halfopen.design({EJECT: (1, 2)}, 4)
-    with pytest.raises(ImportError, match=r"pip install 'halfopen\[optuna\]'"):
-        halfopen.tune(waiting, scenario(), {EJECT: (1, 2)}, ["failed"], trials=1)
 
 
 def test_the_recipe_for_salib():

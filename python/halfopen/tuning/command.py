@@ -1,0 +1,189 @@
+"""`python -m halfopen tune`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from halfopen.designs import Range
+from halfopen.scenario import Scenario
+from halfopen.tuning.goals import DEFAULTS
+from halfopen.tuning.result import Tuning
+from halfopen.tuning.tune import tune
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+_ABOUT = """\
+Looks for good settings of health, breaker, active health and retries by
+running scenarios: bad settings are dropped after a few runs, good ones are run
+again with fresh seeds. Says what to paste, what it gains with intervals, which
+settings no other beats, and which can't be told apart. Several scenarios (a
+quiet day and a brownout) are tuned together. The same arguments give the same
+bytes. Needs Optuna: pip install 'halfopen[optuna]'.
+"""
+_EXAMPLES = """\
+examples:
+  python -m halfopen tune brownout.json quiet.json \\
+    --objective min:failed~5 --objective min:time_to_detect_ms \\
+    --constraint 'false_ejections<=0' --store runs -o report.txt
+  python -m halfopen tune x.json --objective max:success_ratio \\
+    --param /upstreams/0/health/consecutive_failures=2:10 \\
+    --param /upstreams/0/health/eject_ms=1000:60000:log \\
+    --param /upstreams/0/load_balancer=round_robin,random
+
+exit status: 0, a setting is recommended, what is there now among them; 1, none
+that was tried keeps the constraints; 2, a bad file or usage, and a sentence on
+stderr says what; 130, interrupted: what has run is in the store.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Adds the command to those of `python -m halfopen`."""
+    parser = commands.add_parser(
+        "tune",
+        help="settings that are worth having, for scenarios",
+        description=_ABOUT,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "files", metavar="FILE", nargs="+", help="a scenario; all of several must have the same settings"
+    )
+    parser.add_argument(
+        "--objective",
+        metavar="GOAL",
+        action="append",
+        default=[],
+        help="min:METRIC or max:METRIC, the most important first; METRIC@NAME is that of one scenario, ~N at the end the "
+        f"largest difference that does not matter. Default: {', '.join(DEFAULTS)}, as far as they can be measured",
+    )
+    parser.add_argument(
+        "--constraint",
+        metavar="LIMIT",
+        action="append",
+        default=[],
+        help="METRIC<=N or METRIC>=N, of the mean over replicates in each scenario, or METRIC@NAME<=N in one. Default: none",
+    )
+    parser.add_argument(
+        "--param",
+        metavar="/PTR=VALUES",
+        action="append",
+        default=[],
+        help="a setting to search: LO:HI, whole numbers if both ends are; LO:HI:log evenly over orders of magnitude; a,b,c "
+        "choices, each JSON or else a string. Default: every number of health, active_health, breaker and retries, from a "
+        "fifth of its default to four times as much",
+    )
+    _add_numbers(parser)
+    parser.add_argument("--set", metavar="/PTR=VALUE", action="append", default=[], help="as of halfopen sweep")
+    parser.add_argument("--gateway", metavar="FILE", help="as of halfopen sweep")
+    parser.add_argument("--store", metavar="DIR", help="a folder that keeps what has run; only what it lacks is run")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="Default: text")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to this file. Default: standard output")
+    parser.set_defaults(act=act)
+
+
+def _add_numbers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--trials", metavar="N", type=int, default=36, help="settings to try. Default: 36")
+    parser.add_argument(
+        "--replicates", metavar="N", type=int, default=20, help="runs of a good setting in each scenario, from 2. Default: 20"
+    )
+    parser.add_argument("--seed", metavar="N", type=int, help="of the first replicate. Default: that of the first scenario")
+    parser.add_argument("--level", metavar="SHARE", type=float, default=0.95, help="of confidence. Default: 0.95")
+    parser.add_argument(
+        "--threads", metavar="N", type=int, default=0, help="the report does not depend on it. Default: one a processor"
+    )
+
+
+def act(options: argparse.Namespace) -> int:
+    """Runs the command; its exit status."""
+    params = dict(_param(text) for text in options.param)
+    try:
+        found = tune(
+            _scenarios(options),
+            options.objective or None,
+            options.constraint,
+            params=params or None,
+            trials=options.trials,
+            replicates=options.replicates,
+            seed=options.seed,
+            level=options.level,
+            threads=options.threads,
+            store=options.store,
+        )
+    except KeyboardInterrupt:
+        kept = "what has run is in the store, and the same command goes on from there" if options.store else "nothing is kept"
+        print(f"interrupted: {kept}", file=sys.stderr)
+        return 130
+    found.gateway, found.search_command = options.gateway, _again(options)
+    _write(found, options)
+    return 0 if found.recommended is not None else 1
+
+
+def _write(found: Tuning, options: argparse.Namespace) -> None:
+    text = found.to_json() if options.format == "json" else found.report()
+    if options.output is None:
+        sys.stdout.write(text)
+    else:
+        Path(options.output).write_text(text, encoding="utf-8", newline="\n")
+
+
+def _scenarios(options: argparse.Namespace) -> dict[str, Scenario]:
+    sets = dict(_set(text) for text in options.set)
+    loaded = [(file, Scenario.load(file, set=sets, gateway=options.gateway)) for file in options.files]
+    names = [scenario.name or Path(file).stem for file, scenario in loaded]
+    unique = len(set(names)) == len(names)
+    out = {name if unique else file: scenario for name, (file, scenario) in zip(names, loaded, strict=True)}
+    if len(out) < len(loaded):
+        raise ValueError(f"a file is given twice: {', '.join(options.files)}")
+    return out
+
+
+def _set(text: str) -> tuple[str, Any]:
+    pointer, equals, value = text.partition("=")
+    if not equals or not pointer.startswith("/"):
+        raise ValueError(f"--set {text}: it looks like /upstreams/0/health/eject_ms=5000")
+    return pointer, _value(value)
+
+
+def _param(text: str) -> tuple[str, Range | list[Any]]:
+    pointer, equals, values = text.partition("=")
+    if not equals or not pointer.startswith("/") or not values:
+        raise ValueError(f"--param {text}: it looks like /upstreams/0/health/eject_ms=1000:60000")
+    ends = values.removesuffix(":log").split(":")
+    if len(ends) == 2 and (numbers := [_value(end) for end in ends]) and all(type(end) in (int, float) for end in numbers):
+        try:
+            return pointer, Range(numbers[0], numbers[1], log=values.endswith(":log"))
+        except ValueError as error:
+            raise ValueError(f"--param {text}: {error}") from None
+    return pointer, [_value(value) for value in values.split(",")]
+
+
+def _value(text: str) -> Any:
+    """JSON, or else a string."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _again(options: argparse.Namespace) -> list[str]:
+    """The command with all that the report depends on."""
+    words: list[str] = ["python", "-m", "halfopen", "tune", *options.files]
+    for name in ("objective", "constraint", "param", "set"):
+        words += _repeated(f"--{name}", getattr(options, name))
+    if options.gateway:
+        words += ["--gateway", options.gateway]
+    for name, default in (("trials", 36), ("replicates", 20), ("seed", None), ("level", 0.95)):
+        value = getattr(options, name)
+        if value != default:
+            words += [f"--{name}", f"{value}"]
+    return words
+
+
+def _repeated(option: str, values: Sequence[str]) -> list[str]:
+    return [word for value in values for word in (option, value)]

@@ -1,0 +1,160 @@
+"""What a search is after: objectives, constraints, and what a metric counts as where nothing was measured.
+
+A metric is one of `Result.summary`. Of several scenarios, an objective is the mean over all in which it is measured,
+replicate by replicate, so that each scenario counts the same; `METRIC@NAME` asks one scenario alone. A constraint must hold
+in each scenario, of the mean over its replicates.
+
+What can be measured is decided by the settings that the scenarios have now: a pair of scenario and replicate in which these
+measure nothing (a detection time where nothing fails) is left out for every setting. Three metrics would flatter a
+setting that does nothing at all, and so count as follows:
+
+- `time_to_detect_ms`: a run that misses a fault counts with the whole length of the run, and not with the faults that it
+  found, so that a miss is never better than a detection.
+- `time_to_return_ms`: a run in which an endpoint never returns counts with the whole length of the run.
+- `survivor_load_max` and `survivor_load_mean`: 1 in a run without an ejection, where everybody carries their own share.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from halfopen.frame import Frame
+from halfopen.stats import Floats
+from halfopen.sweep import known_metrics
+
+DEFAULTS = ("min:failed", "min:false_ejections", "min:time_to_detect_ms", "min:survivor_load_max")
+"""Errors that users see, false ejections, time to detect, load on survivors."""
+
+_OBJECTIVE = re.compile(r"(?P<way>min|max):(?P<metric>\w+)(?:@(?P<scenario>[^~]+))?(?:~(?P<margin>[^~]+))?")
+_CONSTRAINT = re.compile(r"(?P<metric>\w+)(?:@(?P<scenario>[^<>=]+?))?\s*(?P<relation><=|>=)\s*(?P<limit>\S+)")
+_LOADS = ("survivor_load_max", "survivor_load_mean")
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A metric that should be small, or large.
+
+    Attributes
+    ----------
+    metric : its name.
+    way : "min" or "max".
+    scenario : the name of the one that is asked, or None for the mean of all.
+    margin : the largest difference that does not matter, in units of the metric, from 0.
+    """
+
+    metric: str
+    way: Literal["min", "max"] = "min"
+    scenario: str | None = None
+    margin: float = 0.0
+
+    @classmethod
+    def of(cls, text: str) -> Objective:
+        """Read `min:failed`, `max:success_ratio@brownout`, `min:failed~10`. Raises ValueError."""
+        match = _OBJECTIVE.fullmatch(text.strip())
+        if match is None:
+            raise ValueError(f"{text!r} is no objective; one looks like min:failed, max:success_ratio@NAME or min:failed~10")
+        known_metrics([match["metric"]])
+        margin = 0.0 if match["margin"] is None else _number(match["margin"], text)
+        if margin < 0:
+            raise ValueError(f"{text!r}: the margin is the largest difference that does not matter, from 0")
+        return cls(match["metric"], "max" if match["way"] == "max" else "min", match["scenario"], margin)
+
+    @property
+    def label(self) -> str:
+        """The metric, and its scenario if it is that of one."""
+        return self.metric if self.scenario is None else f"{self.metric}@{self.scenario}"
+
+    @property
+    def sign(self) -> float:
+        """What makes a smaller value the better one."""
+        return 1.0 if self.way == "min" else -1.0
+
+    def __str__(self) -> str:
+        return f"{self.way}:{self.label}" + (f"~{self.margin:g}" if self.margin else "")
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A metric whose mean over replicates must not be above (or below) a limit.
+
+    Attributes
+    ----------
+    metric : its name.
+    limit : in units of the metric; the limit itself is allowed.
+    relation : "<=" or ">=".
+    scenario : the name of the one that must keep it, or None for each of them.
+    """
+
+    metric: str
+    limit: float
+    relation: Literal["<=", ">="] = "<="
+    scenario: str | None = None
+
+    @classmethod
+    def of(cls, text: str) -> Constraint:
+        """Read `false_ejections<=0`, `success_ratio@brownout>=0.99`. Raises ValueError."""
+        match = _CONSTRAINT.fullmatch(text.strip())
+        if match is None:
+            raise ValueError(f"{text!r} is no constraint; one looks like false_ejections<=0 or success_ratio@NAME>=0.99")
+        known_metrics([match["metric"]])
+        relation: Literal["<=", ">="] = ">=" if match["relation"] == ">=" else "<="
+        return cls(match["metric"], _number(match["limit"], text), relation, match["scenario"])
+
+    @property
+    def label(self) -> str:
+        """The metric, and its scenario if it is that of one."""
+        return self.metric if self.scenario is None else f"{self.metric}@{self.scenario}"
+
+    @property
+    def sign(self) -> float:
+        """What makes the limit one from above."""
+        return 1.0 if self.relation == "<=" else -1.0
+
+    def excess(self, mean: float) -> float:
+        """By how much a mean breaks it, in limits (in units, of a limit within 1 of 0); 0 if it keeps it."""
+        return max(0.0, self.sign * (mean - self.limit)) / max(1.0, abs(self.limit))
+
+    def at(self, scenario: str) -> Constraint:
+        """The same of one scenario."""
+        return replace(self, scenario=scenario)
+
+    def __str__(self) -> str:
+        return f"{self.label}{self.relation}{self.limit:g}"
+
+
+def _number(text: str, whole: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = np.nan
+    if not np.isfinite(value):
+        raise ValueError(f"{whole!r}: {text!r} is no number")
+    return value
+
+
+def needed(goals: Sequence[Objective | Constraint]) -> tuple[str, ...]:
+    """The metrics that a sweep must have for them."""
+    names = [goal.metric for goal in goals]
+    if any(name in ("time_to_detect_ms", "time_to_return_ms") for name in names):
+        names += ["time_to_detect_ms", "missed"]
+    if any(name in _LOADS for name in names):
+        names.append("ejections")
+    return known_metrics(list(dict.fromkeys(names)))
+
+
+def counted(table: Frame, metric: str, duration_ms: float) -> Floats:
+    """A metric of each run, as this module counts it; NaN where nothing was measured."""
+    values: Floats = table[metric].astype(np.float64)
+    if metric == "time_to_detect_ms":
+        values = np.where(table["missed"] > 0, duration_ms, values)
+    elif metric == "time_to_return_ms":
+        fails = (table["missed"] > 0) | ~np.isnan(table["time_to_detect_ms"].astype(np.float64))
+        values = np.where(np.isnan(values) & fails, duration_ms, values)
+    elif metric in _LOADS:
+        values = np.where(np.isnan(values) & (table["ejections"] == 0), 1.0, values)
+    return values

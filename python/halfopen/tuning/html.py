@@ -1,0 +1,44 @@
+"""The result of a search as HTML for a notebook."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import TYPE_CHECKING
+
+from halfopen.scenario import as_json
+from halfopen.tuning.text import headline, interval, limit_said, listed, verdict
+
+if TYPE_CHECKING:
+    from halfopen.tuning.bench import Candidate
+    from halfopen.tuning.result import Tuning
+
+
+def report(tuning: Tuning) -> str:
+    """What is recommended and how it compares, the front as a table, and the blocks to paste."""
+    chosen = tuning.recommended
+    rows = [one for one in tuning.confirmed if tuning.on_front(one) or one is chosen or one is tuning.now]
+    head = "".join(f"<th>{escape(goal.label)}</th>" for goal in tuning.objectives)
+    limits = "".join(f"<th>{escape(str(limit))}</th>" for limit in tuning.constraints)
+    body = "".join(_row(tuning, one) for one in rows)
+    paste = "".join(
+        f"<p>To paste into {escape(pointer or 'the scenario')}:</p><pre>{escape(json.dumps(blocks, indent=2, ensure_ascii=False))}</pre>"
+        for pointer, blocks in tuning.blocks().items()
+    )
+    return (
+        f"<p><b>{escape(headline(tuning))}</b></p>"
+        f"<table><thead><tr><th>setting</th>{head}{limits}<th>changes</th></tr></thead><tbody>{body}</tbody></table>"
+        f"{paste}<p>{escape(listed(tuning))}</p>"
+    )
+
+
+def _row(tuning: Tuning, one: Candidate) -> str:
+    base = tuning.recommended
+    cells = ["now" if one.number == 0 else str(one.number)]
+    for k in range(len(tuning.objectives)):
+        said = "" if base is None or one is base else f" ({verdict(tuning.difference(one, base, k), short=True)})"
+        cells.append(interval(tuning.estimate(one, k)) + said)
+    cells += [limit_said(tuning, one, c) for c in range(len(tuning.constraints))]
+    cells.append(", ".join(f"{pointer} {as_json(value)}" for pointer, value in tuning.changes(one).items()) or "none")
+    mark = ("<b>", "</b>") if one is base else ("", "")
+    return "<tr>" + "".join(f"<td>{mark[0]}{escape(cell)}{mark[1]}</td>" for cell in cells) + "</tr>"

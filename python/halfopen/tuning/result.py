@@ -1,0 +1,282 @@
+"""What came out of a search: tables, the recommended block, how sure it is, and how to run it again."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shlex
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from halfopen.frame import Column, Frame, column_of, texts
+from halfopen.params import Settings, key_of, value_of
+from halfopen.scenario import as_json
+from halfopen.stats import Estimate, estimate
+from halfopen.tuning.bench import Bench, Candidate
+from halfopen.tuning.judge import Difference, Judge, on_front
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    from matplotlib.figure import Figure
+
+    from halfopen.tuning.search import Search
+    from halfopen.tuning.space import Asking
+
+
+def changes(settings: Settings, now: Settings) -> Settings:
+    """What of some settings is not as it is now."""
+    return {name: value for name, value in settings.items() if name not in now or key_of({"": now[name]}) != key_of({"": value})}
+
+
+class Tuning:
+    """The result of `halfopen.tune`.
+
+    Attributes
+    ----------
+    candidates : every setting that was tried, by number from 1, plainer forms of the best last; see `Candidate`.
+    confirmed : those that ran again with fresh seeds, the present settings (number 0) first.
+    recommended : one of these; None if none keeps the constraints.
+    now : the present settings, as confirmed.
+    runs : that the search took, all scenarios together, whether they were found in a store or not; of these
+        `confirming` for the confirmation. `runs_in_full`: what the same settings would have taken with every replicate.
+    """
+
+    def __init__(
+        self,
+        bench: Bench,
+        fresh: Bench,
+        asking: Asking,
+        candidates: tuple[Candidate, ...],
+        searched_now: Candidate,
+        confirmed: tuple[Candidate, ...],
+        search: Search,
+        left_out: Sequence[str],
+        level: float,
+        trials: int,
+        batch: int,
+    ) -> None:
+        self.scenarios = {one.name: one.scenario for one in bench.entrants}
+        self.objectives, self.constraints = tuple(bench.objectives), tuple(bench.constraints)
+        self.params, self.left_out, self.level = asking.parts, tuple(left_out), level
+        self.trials, self.batch, self.replicates = trials, batch, bench.replicates
+        self.seed, self.fresh_seed = bench.seed, fresh.seed
+        self.candidates, self.confirmed, self.now = candidates, confirmed, confirmed[0]
+        self.refused = tuple(search.refused)
+        self.runs, self.confirming = bench.runs + fresh.runs, fresh.runs
+        self.runs_in_full = (len(candidates) + 1) * bench.replicates * len(self.scenarios) + fresh.runs
+        self.gateway: str | None = None
+        """The name of the gateway's file that the scenarios were read with: it goes into commands."""
+        self.search_command: list[str] = []
+        """The command line that the search came from, if it did."""
+        self._searched_now = searched_now
+        self._searched = Judge(bench.objectives, bench.constraints, searched_now, level)
+        self._judge = Judge(bench.objectives, bench.constraints, self.now, level)
+        good = [one for one in confirmed if self.keeps(one)]
+        self.recommended = self._judge.recommended(good, lambda one: len(self.changes(one))) if good else None
+
+    def changes(self, one: Candidate) -> Settings:
+        """What of a setting is not as it is now, by pointer."""
+        return changes(one.settings, self.now.settings)
+
+    def keeps(self, one: Candidate) -> bool:
+        """Whether a confirmed setting keeps every constraint, by its means over the fresh seeds."""
+        return self._judge.feasible(one, one.replicates)
+
+    def on_front(self, one: Candidate) -> bool:
+        """Whether no confirmed setting that keeps the constraints beats it in everything."""
+        return one.number in self._front
+
+    @cached_property
+    def _front(self) -> frozenset[int]:
+        good = [one for one in self.confirmed if self.keeps(one)]
+        leads = on_front([self._judge.signed(one, one.replicates) for one in good])
+        return frozenset(one.number for one, leading in zip(good, leads, strict=True) if leading)
+
+    def estimate(self, one: Candidate, k: int) -> Estimate:
+        """Objective k of a confirmed setting, with its interval at `level`."""
+        return estimate(self._judge.values(one, k, one.replicates), self.level)
+
+    def limit(self, one: Candidate, c: int) -> Estimate:
+        """The metric of constraint c of a confirmed setting, with its interval at `level`."""
+        return estimate(self._judge.limit_values(one, c, one.replicates), self.level)
+
+    def difference(self, one: Candidate, base: Candidate, k: int) -> Difference:
+        """Of two confirmed settings in objective k; the intervals of all to one base hold together at `level`."""
+        return self._judge.difference(one, base, k, (len(self.confirmed) - 1) * len(self.objectives))
+
+    def blocks(self, one: Candidate | None = None) -> dict[str, dict[str, Any]]:
+        """{pointer of an upstream: its blocks that hold a setting that was searched}, ready to paste over what is there.
+
+        `one`: a candidate in place of the recommended one. What was searched besides blocks of upstreams is under "", by
+        its own pointer.
+        """
+        chosen = one or self.recommended
+        if chosen is None:
+            return {}
+        scenario = next(iter(self.scenarios.values()))
+        data = scenario.with_(self.changes(chosen)).to_dict()
+        out: dict[str, dict[str, Any]] = {}
+        for pointer in self.params:
+            steps = pointer.split("/")
+            if steps[1] == "upstreams" and len(steps) > 3 and steps[2].isdecimal():
+                upstream = data["upstreams"][int(steps[2])]
+                if steps[3] in upstream:
+                    out.setdefault("/".join(steps[:3]), {})[steps[3]] = copy.deepcopy(upstream[steps[3]])
+            elif pointer in chosen.settings:
+                out.setdefault("", {})[pointer] = chosen.settings[pointer]
+        return out
+
+    @property
+    def block(self) -> str:
+        """`blocks()` as JSON text: of a single upstream its blocks alone."""
+        blocks = self.blocks()
+        return json.dumps(next(iter(blocks.values())) if len(blocks) == 1 else blocks, indent=2, ensure_ascii=False)
+
+    def twins(self, one: Candidate) -> tuple[int, ...]:
+        """Numbers of the settings that got every replicate and did the same as this one in every run of the search."""
+        return self._twins.get(one.number, ())
+
+    @cached_property
+    def _twins(self) -> dict[int, tuple[int, ...]]:
+        alike: dict[bytes, list[int]] = {}
+        for one in (self._searched_now, *self.candidates):
+            if one.replicates == self.replicates:
+                alike.setdefault(one.outcome, []).append(one.number)
+        return {number: tuple(n for n in same if n != number) for same in alike.values() for number in same}
+
+    def searched_means(self, one: Candidate) -> dict[str, float]:
+        """Of each objective of a candidate, over the replicates that it got in the search; NaN if it was not measured."""
+        means = self._searched.means(one, one.replicates)
+        return {goal.label: mean for goal, mean in zip(self.objectives, means, strict=True)}
+
+    def searched_keeps(self, one: Candidate) -> bool:
+        """Whether a candidate kept every constraint over the replicates that it got in the search."""
+        return self._searched.feasible(one, one.replicates)
+
+    def command(self, name: str, one: Candidate | None = None) -> list[str]:
+        """The words of a command that runs a confirmed setting (the recommended one) again in the scenario of that name.
+
+        It writes a row for each of the runs that the report is about. Files have the names by which they were read.
+        """
+        chosen = one or self.recommended or self.confirmed[-1]
+        core = self.scenarios[name]._core
+        words = ["halfopen", "sweep", core.file_name or name]
+        words += ["--gateway", self.gateway] if self.gateway else []
+        for pointer, text in core.sets:
+            words += ["--set", f"{pointer}={text}"]
+        for pointer, value in self.changes(chosen).items():
+            words += ["--set", f"{pointer}={as_json(value)}"]
+        return [*words, "--seed", str(self.fresh_seed), "--replicates", str(self.replicates)]
+
+    def commands(self) -> list[str]:
+        """`command` for each scenario, as a shell reads it, and the search itself if it came from a command line."""
+        return [shlex.join(words) for words in (*([self.search_command] if self.search_command else []), *map(self.command, self.scenarios))]
+
+    @cached_property
+    def table(self) -> Frame:
+        """Every setting that was tried, a row each, on the search's seeds.
+
+        setting (0: as it is now), a column a pointer that was searched; plainer_than, of which setting it is a plainer
+        form, or -1; the replicates that it got, whether it is feasible, and the mean of each objective, over those: settings
+        with different replicates have had different luck.
+        """
+        rows = [self._searched_now, *self.candidates]
+        columns = self._settings(rows)
+        columns["plainer_than"] = np.array([-1 if one.origin is None else one.origin for one in rows], dtype=np.int64)
+        columns["replicates"] = np.array([one.replicates for one in rows], dtype=np.int64)
+        columns["feasible"] = np.array([self.searched_keeps(one) for one in rows])
+        for k, goal in enumerate(self.objectives):
+            columns[goal.label] = np.array([self._searched.means(one, one.replicates)[k] for one in rows])
+        return Frame(columns)
+
+    @cached_property
+    def pareto_table(self) -> Frame:
+        """Settings that ran again with fresh seeds, keep the constraints, and are beaten in everything by no other.
+
+        setting, a column a pointer that was searched; recommended; of each objective its mean, `… low` and `… high`, the
+        ends of its interval, and `… verdict`, how it compares with the recommended setting: see `Difference`.
+        """
+        rows = [one for one in self.confirmed if self.on_front(one)]
+        columns = self._settings(rows)
+        columns["recommended"] = np.array([one is self.recommended for one in rows], dtype=np.bool_)
+        for k, goal in enumerate(self.objectives):
+            found = [self.estimate(one, k) for one in rows]
+            columns[goal.label] = np.array([each.mean for each in found])
+            columns[f"{goal.label} low"] = np.array([each.low for each in found])
+            columns[f"{goal.label} high"] = np.array([each.high for each in found])
+            base = self.recommended
+            columns[f"{goal.label} verdict"] = texts([self.difference(one, base, k).verdict if base else "" for one in rows])
+        return Frame(columns)
+
+    @property
+    def frame(self) -> pandas.DataFrame:
+        """`table` as a `pandas.DataFrame`."""
+        return self.table.to_pandas()
+
+    @property
+    def pareto(self) -> pandas.DataFrame:
+        """`pareto_table` as a `pandas.DataFrame`."""
+        return self.pareto_table.to_pandas()
+
+    @cached_property
+    def replicate_table(self) -> Frame:
+        """A row a confirmed setting and replicate: setting, the pointers, seed, and each objective. What `plot` draws."""
+        rows = [one for one in self.confirmed for _ in range(one.replicates)]
+        columns = self._settings(rows)
+        seeds = [(self.fresh_seed + r) % 2**64 for one in self.confirmed for r in range(one.replicates)]
+        columns["seed"] = np.array(seeds, dtype=np.uint64)
+        for k, goal in enumerate(self.objectives):
+            columns[goal.label] = np.concatenate([one.goals[k] for one in self.confirmed])
+        return Frame(columns)
+
+    def plot(self, x: str | None = None, y: str | None = None, **options: Any) -> Figure:
+        """Draw the confirmed settings in two objectives with the front of those two: the second objective across and the
+        first one up, unless told otherwise. `options`: of `halfopen.plots.pareto`.
+
+        Raises ValueError if there is one objective alone, ImportError without matplotlib and pandas."""
+        from halfopen import plots
+
+        ways = {goal.label: goal.way for goal in self.objectives}
+        if len(ways) < 2:
+            raise ValueError("a front needs two objectives; this search had one")
+        across, up = x or list(ways)[1], y or list(ways)[0]
+        for name in (across, up):
+            if name not in ways:
+                raise ValueError(f"{name!r} is no objective of this search; it has {', '.join(ways)}")
+        best: tuple[Any, Any] = ("low" if ways[across] == "min" else "high", "low" if ways[up] == "min" else "high")
+        return plots.pareto(self.replicate_table.to_pandas(), across, up, **({"best": best} | options))
+
+    def report(self) -> str:
+        """All of it as text for a person, some 80 columns wide; the same bytes for the same search."""
+        from halfopen.tuning import text
+
+        return text.report(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as what JSON has, halfopen.tuning/1; None where nothing was measured."""
+        from halfopen.tuning import document
+
+        return document.of(self)
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def _settings(self, rows: Sequence[Candidate]) -> dict[str, Column]:
+        columns: dict[str, Column] = {"setting": np.array([one.number for one in rows], dtype=np.int64)}
+        for pointer in self.params:
+            values = [value_of(one.settings.get(pointer)) for one in rows]
+            columns[pointer] = column_of([one.value for one in values], [one.text for one in values])
+        return columns
+
+    def __repr__(self) -> str:
+        chosen = "none keeps the constraints" if self.recommended is None else f"setting {self.recommended.number} recommended"
+        return f"<Tuning of {', '.join(self.scenarios)}: {len(self.candidates)} settings, {chosen}>"
+
+    def _repr_html_(self) -> str:
+        from halfopen.tuning import html
+
+        return html.report(self)

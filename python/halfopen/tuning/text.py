@@ -1,0 +1,288 @@
+"""The report of a search as text, some 80 columns wide."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from halfopen import __version__
+from halfopen.optional import load
+from halfopen.scenario import as_json
+from halfopen.stats import Estimate
+from halfopen.tuning.goals import Constraint
+
+if TYPE_CHECKING:
+    from halfopen.tuning.bench import Candidate
+    from halfopen.tuning.judge import Difference
+    from halfopen.tuning.result import Tuning
+
+_WIDTH = 79
+_MEANS = "A number without an interval was the same in every run; the others are means over"
+
+
+def number(value: float) -> str:
+    """Four digits, whole numbers from 1,000."""
+    if value != value:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value + 0.0:.4g}"
+
+
+def interval(found: Estimate) -> str:
+    """ "12.3 ± 2.2": Student's interval is symmetric; the mean alone if it is that of every run."""
+    return number(found.mean) + (f" ± {number(found.high - found.mean)}" if found.n > 1 and found.std else "")
+
+
+def times(count: int, one: str, many: str | None = None) -> str:
+    """ "1 run", "2 runs"."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def verdict(found: Difference, *, short: bool = False) -> str:
+    """What a difference says, in words."""
+    words = {"same": "the same in every run", "margin": "within the margin", "open": "can't be told apart"}
+    said = words.get(found.verdict, found.verdict)
+    if found.replicates_needed is None or short:
+        return said
+    return f"{said}; if it is there, about {number(found.replicates_needed)} replicates would show it"
+
+
+def limit_said(tuning: Tuning, one: Candidate, c: int) -> str:
+    """Whether a constraint is kept, and how sure that is."""
+    limit, found = tuning.constraints[c], tuning.limit(one, c)
+    if found.n == 0:
+        return "not measured, and so not kept"
+    if limit.excess(found.mean):
+        return f"BROKEN: {interval(found)}"
+    if found.std == 0 and found.mean == 0 and limit.relation == "<=":
+        return f"kept: 0 in all {found.n} runs{_rare(limit, found.n, tuning.level)}"
+    reaches = limit.excess(found.high if limit.relation == "<=" else found.low) > 0
+    return f"kept{' on average, but its interval reaches beyond' if reaches else ''}: {interval(found)}"
+
+
+_COUNTS = ("ejections", "false_ejections", "overload", "missed", "breaker_openings")
+
+
+def _rare(limit: Constraint, runs: int, level: float) -> str:
+    """What none in n runs leaves open of a rare event: a Poisson count of mean m is 0 with exp(-m)."""
+    if limit.metric not in _COUNTS:
+        return ""
+    return f"; at {level:.6g}, fewer than {number(-math.log(1 - level) / runs)} a run"
+
+
+def report(tuning: Tuning) -> str:
+    """The whole text."""
+    parts = [
+        _head(tuning),
+        _asked(tuning),
+        _recommended(tuning),
+        _paste(tuning),
+        _pareto(tuning),
+        _apart(tuning),
+        _again(tuning),
+    ]
+    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+
+
+def wrapped(text: str, indent: str = "", following: str | None = None) -> list[str]:
+    """Lines that fit."""
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=indent, subsequent_indent=following or indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def headline(tuning: Tuning) -> str:
+    """What is recommended, in a sentence without an end."""
+    chosen = tuning.recommended
+    if chosen is None:
+        return "No setting that was tried keeps the constraints"
+    if chosen.number == 0:
+        return "Recommended: what is there now"
+    plain = f", which is setting {chosen.origin} without changes that bought nothing" if chosen.origin is not None else ""
+    return f"Recommended: setting {chosen.number}{plain}"
+
+
+def listed(tuning: Tuning) -> str:
+    """How much was run."""
+    full = sum(one.replicates == tuning.replicates for one in tuning.candidates)
+    return (
+        f"{times(len(tuning.candidates), 'setting')} tried, {full} of them with all {tuning.replicates} replicates; "
+        f"{len(tuning.confirmed)} ran again with fresh seeds. {times(tuning.runs, 'run')}; without halving {tuning.runs_in_full:,}."
+    )
+
+
+def _head(tuning: Tuning) -> list[str]:
+    out = [*wrapped(f"Tuned {', '.join(tuning.scenarios)}"), *wrapped(listed(tuning))]
+    if tuning.refused:
+        out += wrapped(f"{times(len(tuning.refused), 'setting')} more made no usable scenario, such as:")
+        out += wrapped(tuning.refused[0].why.splitlines()[0], "  ")
+    return out
+
+
+def _asked(tuning: Tuning) -> list[str]:
+    several = len(tuning.scenarios) > 1
+    out = ["Objectives, the most important first"]
+    for goal in tuning.objectives:
+        of = ", mean of the scenarios" if several and goal.scenario is None else ""
+        margin = f", differences up to {goal.margin:g} don't matter" if goal.margin else ""
+        out.append(f"  {goal.way} {goal.label}{of}{margin}")
+    if tuning.constraints:
+        out.append("Constraints, on the mean over replicates")
+        out += [f"  {limit}" for limit in tuning.constraints]
+    if tuning.left_out:
+        out += wrapped(f"Not measured in these scenarios, and left out: {', '.join(tuning.left_out)}")
+    return out
+
+
+def _recommended(tuning: Tuning) -> list[str]:
+    chosen, out = tuning.recommended, wrapped(headline(tuning))
+    if chosen is None:
+        nearest = tuning.confirmed[-1]
+        out += wrapped(f"The nearest is {_called(nearest)}:", "  ")
+        return out + _settings(tuning, nearest) + _limits(tuning, nearest)
+    if chosen.number == 0:
+        out += wrapped("No setting that was tried is shown to be better in the order of the objectives.", "  ")
+    out += _settings(tuning, chosen)
+    for k, goal in enumerate(tuning.objectives):
+        found = tuning.estimate(chosen, k)
+        out.append(f"  {goal.label}: {interval(found)}")
+        if chosen.number != 0:
+            change = tuning.difference(chosen, tuning.now, k)
+            out += wrapped(f"now {interval(tuning.estimate(tuning.now, k))}", "    ")
+            out += wrapped(f"change {interval(change.estimate)}: {verdict(change)}", "    ")
+    out += _limits(tuning, chosen)
+    return [*out, *wrapped(f"{_MEANS} {tuning.replicates} fresh seeds, with intervals at {tuning.level:.6g}.", "  ")]
+
+
+def _settings(tuning: Tuning, one: Candidate) -> list[str]:
+    out = []
+    for pointer, value in tuning.changes(one).items():
+        now = tuning.now.settings
+        out.append(f"  {pointer}: {as_json(now[pointer]) + ' -> ' if pointer in now else ''}{as_json(value)}")
+    return out
+
+
+def _limits(tuning: Tuning, one: Candidate) -> list[str]:
+    return [line for c, limit in enumerate(tuning.constraints) for line in wrapped(f"{limit}: {limit_said(tuning, one, c)}", "  ")]
+
+
+def _called(one: Candidate) -> str:
+    return f"setting {one.number}" if one.number else "what is there now"
+
+
+def _paste(tuning: Tuning) -> list[str]:
+    out: list[str] = []
+    for pointer, blocks in tuning.blocks().items():
+        out.append(f"To paste into {pointer or 'the scenario, by pointer'}")
+        out += ["  " + line for line in json.dumps(blocks, indent=2, ensure_ascii=False).splitlines()]
+    return out
+
+
+def _pareto(tuning: Tuning) -> list[str]:
+    rows = [one for one in tuning.confirmed if tuning.on_front(one)]
+    if not rows:
+        return []
+    names = ["setting", *(f"{'*' if one is tuning.recommended else ' '}{one.number or 'now'}" for one in rows)]
+    cells = [
+        [goal.label, *(interval(tuning.estimate(one, k)) for one in rows)] for k, goal in enumerate(tuning.objectives)
+    ]
+    out = ["Pareto table: no other setting beats these in everything; * is recommended"]
+    out += ["  " + line for line in side_by_side(names, cells, _WIDTH - 2)]
+    for one in rows:
+        said = [f"{_short(tuning, pointer)} {as_json(value)}" for pointer, value in tuning.changes(one).items()]
+        out += wrapped(f"{one.number or 'now'}: {', '.join(said) or 'no change'}", "  ", "     ")
+        if tuning.twins(one):
+            out += wrapped(f"the same in every run of the search: {', '.join(map(str, tuning.twins(one)))}", "     ")
+    return out
+
+
+def _short(tuning: Tuning, pointer: str) -> str:
+    """A pointer without its upstream, if there is only one."""
+    ups = {name.split("/")[2] if name.startswith("/upstreams/") else "" for name in tuning.params}
+    return pointer.split("/", 3)[3] if len(ups) == 1 and "" not in ups else pointer
+
+
+def side_by_side(first: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Columns of text beside the first one, as many as fit, the others below with the first one again."""
+    out: list[str] = []
+    left = list(columns)
+    while left:
+        lines = [cell.ljust(max(map(len, first))) for cell in first]
+        while left:
+            wide = max(map(len, left[0]))
+            if len(lines[0]) + 2 + wide > width and lines[0].strip() != first[0]:
+                break
+            lines = [f"{line}  {cell.ljust(wide)}" for line, cell in zip(lines, left.pop(0), strict=True)]
+        out += [line.rstrip() for line in lines]
+    return out
+
+
+def _apart(tuning: Tuning) -> list[str]:
+    base = tuning.recommended
+    others = [one for one in tuning.confirmed if one is not base]
+    if base is None or not others:
+        return []
+    out = wrapped(
+        f"Against {_called(base)}, replicate by replicate; these intervals hold together at {tuning.level:.6g}"
+    )
+    for one in others:
+        found = [tuning.difference(one, base, k) for k in range(len(tuning.objectives))]
+        name = ("now" if one.number == 0 else str(one.number)) + ("" if tuning.keeps(one) else " (breaks a constraint)")
+        out += wrapped(f"{name}: {_against(tuning, found)}", "  ", "     ")
+    return out
+
+
+def _against(tuning: Tuning, found: Sequence[Difference]) -> str:
+    """How a setting compares with another, objective by objective."""
+    if all(each.verdict == "same" for each in found):
+        return "the same in every run"
+    pairs = list(zip(tuning.objectives, found, strict=True))
+    said = [
+        f"{goal.label} {each.verdict}, {'+' if each.estimate.mean > 0 else ''}{interval(each.estimate)}"
+        for goal, each in pairs
+        if each.verdict in ("better", "worse")
+    ]
+    near = [goal.label for goal, each in pairs if each.verdict == "margin"]
+    same = [goal.label for goal, each in pairs if each.verdict == "same"]
+    said += [f"{', '.join(near)} within the margin"] if near else []
+    said += [f"{', '.join(same)} the same in every run"] if same else []
+    opened = [(goal.label, each.replicates_needed) for goal, each in pairs if each.verdict == "open"]
+    if opened and len(opened) + len(near) + len(same) == len(pairs):
+        said.insert(0, "can't be told apart")
+    for label, needed in opened:
+        more = f" (about {number(needed)} replicates would show the difference, if it is there)" if needed else ""
+        said.append(f"{label} can't be told apart{more}")
+    return "; ".join(said)
+
+
+def _again(tuning: Tuning) -> list[str]:
+    out = ["To run it again"]
+    out += wrapped(
+        f"Seeds {_seeds(tuning.seed, tuning.replicates)} for the search, {_seeds(tuning.fresh_seed, tuning.replicates)} for "
+        f"what is said above; halfopen {__version__}, Optuna {load('optuna', 'optuna', 'tune()').__version__}.",
+        "  ",
+    )
+    if tuning.search_command:
+        out += wrapped("The search:", "  ") + continued(tuning.search_command, "    ")
+    out += wrapped(f"The runs behind {_called(tuning.recommended or tuning.confirmed[-1])}:", "  ")
+    for name in tuning.scenarios:
+        out += continued(tuning.command(name), "    ")
+    return out
+
+
+def _seeds(first: int, count: int) -> str:
+    last = (first + count - 1) % 2**64
+    return f"{first} to {last}"
+
+
+def continued(words: Sequence[str], indent: str) -> list[str]:
+    """A command of a shell over as many lines as it takes."""
+    lines = [indent]
+    for word in [shlex.quote(word) for word in words]:
+        if len(lines[-1]) + len(word) + 3 > _WIDTH and lines[-1].strip():
+            lines.append(indent + "  ")
+        lines[-1] += word if not lines[-1].strip() else " " + word
+    return [line + " \\" for line in lines[:-1]] + [lines[-1]]

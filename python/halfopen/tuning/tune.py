@@ -1,0 +1,225 @@
+"""`halfopen.tune`: from scenarios, objectives and constraints to a recommended block."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from typing import Any
+
+import numpy as np
+
+from halfopen import stats
+from halfopen.designs import Space
+from halfopen.optional import load
+from halfopen.progress import Bar, Progress
+from halfopen.scenario import Scenario
+from halfopen.tuning.bench import Bench, Candidate, Entrant
+from halfopen.tuning.goals import DEFAULTS, Constraint, Objective
+from halfopen.tuning.judge import Judge, on_front
+from halfopen.tuning.result import Tuning, changes
+from halfopen.tuning.search import FEWEST, KEPT, Search, plainer, rungs
+from halfopen.tuning.space import Asking, check_same, default_space, present
+
+Scenarios = Scenario | Sequence[Scenario] | Mapping[str, Scenario]
+SEEDS = 2**64
+
+
+def tune(
+    scenario: Scenarios,
+    objectives: str | Objective | Sequence[str | Objective] | None = None,
+    constraints: str | Constraint | Sequence[str | Constraint] = (),
+    *,
+    params: Space | None = None,
+    trials: int = 36,
+    replicates: int = 20,
+    seed: int | None = None,
+    level: float = 0.95,
+    batch: int = 9,
+    sampler: Any | None = None,
+    executor: Executor | None = None,
+    threads: int = 0,
+    store: str | os.PathLike[str] | None = None,
+    progress: Progress = None,
+) -> Tuning:
+    """Look for good settings by Optuna, and say how sure that is. Needs Optuna (the extra `optuna`).
+
+    1. What the scenarios have now runs in all replicates: the setting that others are compared with.
+    2. Optuna asks for `batch` settings at a time. Each runs 2 replicates (of 20), the best third of all that did 6, the best
+       third of those all 20: bad settings cost little. Every replicate has the same seed for every setting.
+    3. Changes of the best setting that buy nothing are taken back, one after another.
+    4. The front of those that got every replicate runs as many again, with seeds that had no part in the choice. All means,
+       intervals, differences and the recommendation are of these runs alone, so that the luck of the best of many is not
+       among them.
+
+    Parameters
+    ----------
+    scenario : one, several, or {name: scenario}; a report calls them by their names. Their settings must be the same.
+    objectives : names of metrics with a direction, the most important first: "min:failed", "max:success_ratio@NAME" of one
+        scenario, "min:failed~10" where differences of up to 10 do not matter; or `halfopen.tuning.Objective`. How several
+        scenarios are put together, and what counts where nothing was measured: see `halfopen.tuning.goals`. Without any:
+        failed, false_ejections, time_to_detect_ms and survivor_load_max, as far as they can be measured.
+    constraints : "false_ejections<=0", "success_ratio@NAME>=0.99", of the mean over replicates, in each scenario (or
+        that one).
+    params : what is searched, as of `halfopen.design`: `{"/upstreams/0/health/consecutive_failures": (2, 10)}`. Without it
+        `halfopen.tuning.default_space(scenario)`. Numbers of ranges are rounded to two digits.
+    trials : how many settings are tried.
+    replicates : runs of a setting in each scenario, from 2, if it gets them all; and as many again for the front.
+    seed : of replicate 1 and of Optuna; that of the (first) scenario unless given.
+    level : of confidence, of each interval; those of differences hold together, see `halfopen.tuning.judge`.
+    batch : settings asked for at a time.
+    sampler : of Optuna, in place of `TPESampler`; the result is reproducible if it is.
+    executor, threads, store, progress : as in `Sweep.run`. With a store, a search that was killed runs only what is missing:
+        the same call asks for the same settings.
+
+    The same arguments give the same result to the byte. Raises ValueError, with a sentence, for what can't be tuned.
+    """
+    load("optuna", "optuna", "tune()")
+    _check_numbers(trials, replicates, batch, level)
+    entrants = _entrants(scenario)
+    asking = Asking(default_space([one.scenario for one in entrants]) if params is None else params)
+    check_same([one.name for one in entrants], [one.scenario for one in entrants], list(asking.parts))
+    goals = [_objective(one) for one in ([objectives] if isinstance(objectives, str | Objective) else objectives or DEFAULTS)]
+    limits = [_constraint(one) for one in ([constraints] if isinstance(constraints, str | Constraint) else constraints)]
+    _check_names(entrants, [*goals, *limits])
+    first = entrants[0].scenario.seed if seed is None else seed
+    if not 0 <= first < SEEDS:
+        raise ValueError(f"seed is a number from 0 to 2^64 - 1, not {first}")
+    bar = Bar(progress, _expected(trials, replicates) * len(entrants), 0)
+    try:
+        run: dict[str, Any] = {"executor": executor, "threads": threads, "store": store}
+        bench = Bench(entrants, goals, _each(limits, entrants), replicates, first, bar, run)
+        now = Candidate(0, {name: there[0] for name in asking.parts if (there := present(entrants[0].scenario, name))})
+        bench.measure([now], replicates)
+        left_out = _leave_out(bench, now, optional=not objectives)
+        judge = Judge(bench.objectives, bench.constraints, now, level)
+        search = Search(bench, judge, asking, now, sampler, first)
+        search.run(trials, batch)
+        plainest, forms = _plainest(search, bench, judge, now)
+        tried = [*search.candidates, *forms]
+        fresh = Bench(
+            entrants, bench.objectives, bench.constraints, replicates, (first + replicates) % SEEDS, bar, run
+        )
+        confirmed = [Candidate(one.number, one.settings, one.origin) for one in _to_confirm(tried, plainest, bench, judge, now)]
+        fresh.measure(confirmed, replicates)
+    finally:
+        bar.close()
+    return Tuning(bench, fresh, asking, tuple(tried), now, tuple(confirmed), search, left_out, level, trials, batch)
+
+
+def _plainest(search: Search, bench: Bench, judge: Judge, now: Candidate) -> tuple[Candidate, list[Candidate]]:
+    """The best setting that was tried without the changes that buy nothing, and what ran for it; what is there now, if that
+    beats it in everything or nothing that was tried keeps the constraints."""
+    good = [one for one in search.finished() if judge.feasible(one, bench.replicates)]
+    if not good:
+        return now, []
+    best = judge.recommended(good, lambda one: len(changes(one.settings, now.settings)))
+    points = [judge.signed(one, bench.replicates) for one in (best, now)]
+    if judge.feasible(now, bench.replicates) and not on_front(points)[0]:
+        return now, []
+    return plainer(best, now.settings, len(search.candidates) + 1, bench, judge, [now, *search.candidates])
+
+
+def _to_confirm(
+    tried: Sequence[Candidate], plainest: Candidate, bench: Bench, judge: Judge, now: Candidate
+) -> list[Candidate]:
+    """What the scenarios have now, the front of the settings that got every replicate and keep the constraints, and the
+    plainest form of the best; of those with the same results in every run the one with the fewest changes. If none keeps the
+    constraints, the one that breaks them least."""
+    finished = [one for one in [now, *tried] if one.replicates == bench.replicates]
+    plain: dict[bytes, Candidate] = {}
+    for one in sorted(finished, key=lambda one: (len(changes(one.settings, now.settings)), one.number)):
+        plain.setdefault(one.outcome, one)
+    good = [one for one in plain.values() if judge.feasible(one, bench.replicates)]
+    if not good:
+        nearest = judge.ranked(finished, bench.replicates)[0]
+        return [now] if nearest is now else [now, nearest]
+    front = on_front([judge.signed(one, bench.replicates) for one in good])
+    chosen = {one.number: one for one, leads in zip(good, front, strict=True) if leads or one is plainest}
+    return [now, *(chosen[number] for number in sorted(chosen) if number != 0)]
+
+
+def _leave_out(bench: Bench, now: Candidate, *, optional: bool) -> list[str]:
+    """Goals that can't be measured go, if nobody asked for them; what was left out."""
+    goals = [bool(np.any(~np.isnan(row))) for row in now.goals]
+    for goal, there in zip(bench.objectives, goals, strict=True):
+        if not there and not optional:
+            raise ValueError(
+                f"{goal} was not measured in any replicate with the settings that the scenarios have now, so there is "
+                "nothing to compare with: ask for another metric, or give a scenario in which it is"
+            )
+    limits = [bool(np.any(~np.isnan(row))) for row in now.limits]
+    for limit in bench.constraints:
+        of_metric = [there for one, there in zip(bench.constraints, limits, strict=True) if one.metric == limit.metric]
+        if not any(of_metric):
+            raise ValueError(f"{limit} was not measured in any replicate with the settings that the scenarios have now")
+    out = [str(goal) for goal, there in zip([*bench.objectives, *bench.constraints], goals + limits, strict=True) if not there]
+    bench.keep(now, np.flatnonzero(goals).tolist(), np.flatnonzero(limits).tolist())
+    return out
+
+
+def _each(limits: Sequence[Constraint], entrants: Sequence[Entrant]) -> list[Constraint]:
+    """Each constraint of one scenario."""
+    if len(entrants) == 1:
+        return list(limits)
+    return [
+        limit.at(one.name) for limit in limits for one in entrants if limit.scenario is None or limit.scenario == one.name
+    ]
+
+
+def _objective(one: str | Objective) -> Objective:
+    return one if isinstance(one, Objective) else Objective.of(one)
+
+
+def _constraint(one: str | Constraint) -> Constraint:
+    return one if isinstance(one, Constraint) else Constraint.of(one)
+
+
+def _entrants(given: Scenarios) -> list[Entrant]:
+    if isinstance(given, Scenario):
+        given = [given]
+    if isinstance(given, Mapping):
+        out = [Entrant(str(name), scenario) for name, scenario in given.items()]
+    else:
+        out = [Entrant(scenario.name or f"scenario-{n}", scenario) for n, scenario in enumerate(given, 1) if _is(scenario)]
+    names = [one.name for one in out]
+    for one in out:
+        _is(one.scenario)
+        if names.count(one.name) > 1:
+            raise ValueError(f"two scenarios are called {one.name!r}: give them as {{name: scenario}} with other names")
+    if not out:
+        raise ValueError("there is no scenario: tune() needs at least one")
+    return out
+
+
+def _is(scenario: object) -> bool:
+    if not isinstance(scenario, Scenario):
+        raise TypeError(f"tune() takes halfopen.Scenario, not {type(scenario).__name__}: make one by Scenario.load(path)")
+    return True
+
+
+def _check_names(entrants: Sequence[Entrant], goals: Sequence[Objective | Constraint]) -> None:
+    names = [one.name for one in entrants]
+    for goal in goals:
+        if goal.scenario is not None and goal.scenario not in names:
+            raise ValueError(f"{goal}: there is no scenario {goal.scenario!r}; there are {', '.join(names)}")
+    labels = [goal.label for goal in goals if isinstance(goal, Objective)]
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{twice} is an objective twice")
+
+
+def _check_numbers(trials: int, replicates: int, batch: int, level: float) -> None:
+    stats.check(level, "t")
+    for name, value, least in (("trials", trials, 1), ("replicates", replicates, 2), ("batch", batch, 1)):
+        if value < least:
+            raise ValueError(f"{name} is a number from {least}, not {value}")
+
+
+def _expected(trials: int, replicates: int) -> int:
+    """Runs in one scenario, about: for the bar of progress."""
+    out, before, going = 2 * replicates, 0, trials
+    for rung in rungs(replicates):
+        out += going * (rung - before)
+        going, before = max(min(FEWEST, going), going // KEPT), rung
+    return out + going * replicates
