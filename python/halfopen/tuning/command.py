@@ -119,7 +119,7 @@ def act(options: argparse.Namespace) -> int:
         kept = "what has run is in the store, and the same command goes on from there" if options.store else "nothing is kept"
         print(f"interrupted: {kept}", file=sys.stderr)
         return 130
-    found.gateway, found.search_command = options.gateway, _again(options)
+    found.gateway, found.search_command = options.gateway, _again(options, found)
     _write(found, options)
     return 0 if found.recommended is not None else 1
 
@@ -171,18 +171,15 @@ def _value(text: str) -> Any:
         return text
 
 
-def _again(options: argparse.Namespace) -> list[str]:
+def _again(options: argparse.Namespace, found: Tuning) -> list[str]:
     """The command with all that the report depends on."""
     words: list[str] = ["python", "-m", "halfopen", "tune", *options.files]
     for name in ("objective", "constraint", "param", "set"):
         words += _repeated(f"--{name}", getattr(options, name))
     if options.gateway:
         words += ["--gateway", options.gateway]
-    for name, default in (("trials", 36), ("replicates", 20), ("seed", None), ("level", 0.95)):
-        value = getattr(options, name)
-        if value != default:
-            words += [f"--{name}", f"{value}"]
-    return words
+    numbers = {"trials": found.trials, "replicates": found.replicates, "seed": found.seed, "level": found.level}
+    return [*words, *(word for name, value in numbers.items() for word in (f"--{name}", str(value)))]
 
 
 def _repeated(option: str, values: Sequence[str]) -> list[str]:

@@ -30,6 +30,14 @@ from halfopen.sweep import known_metrics
 DEFAULTS = ("min:failed", "min:false_ejections", "min:time_to_detect_ms", "min:survivor_load_max")
 """Errors that users see, false ejections, time to detect, load on survivors."""
 
+IMPUTED = {
+    "time_to_detect_ms": "a run that misses a fault counts with its whole length",
+    "time_to_return_ms": "a run in which an endpoint never returns counts with its whole length",
+    "survivor_load_max": "1 in a run without an ejection",
+    "survivor_load_mean": "1 in a run without an ejection",
+}
+"""What a run counts as in which a metric was not measured, or only in part."""
+
 _OBJECTIVE = re.compile(r"(?P<way>min|max):(?P<metric>\w+)(?:@(?P<scenario>[^~]+))?(?:~(?P<margin>[^~]+))?")
 _CONSTRAINT = re.compile(r"(?P<metric>\w+)(?:@(?P<scenario>[^<>=]+?))?\s*(?P<relation><=|>=)\s*(?P<limit>\S+)")
 _LOADS = ("survivor_load_max", "survivor_load_mean")

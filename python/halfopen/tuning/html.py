@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from html import escape
 from typing import TYPE_CHECKING
 
 from halfopen.scenario import as_json
-from halfopen.tuning.text import headline, interval, limit_said, listed, verdict
+from halfopen.tuning.text import headline, limit_said, listed
+from halfopen.tuning.words import interval, pretty, verdict
 
 if TYPE_CHECKING:
     from halfopen.tuning.bench import Candidate
@@ -22,7 +22,7 @@ def report(tuning: Tuning) -> str:
     limits = "".join(f"<th>{escape(str(limit))}</th>" for limit in tuning.constraints)
     body = "".join(_row(tuning, one) for one in rows)
     paste = "".join(
-        f"<p>To paste into {escape(pointer or 'the scenario')}:</p><pre>{escape(json.dumps(blocks, indent=2, ensure_ascii=False))}</pre>"
+        f"<p>To paste into {escape(pointer or 'the scenario')}:</p><pre>{escape(pretty(blocks))}</pre>"
         for pointer, blocks in tuning.blocks().items()
     )
     return (

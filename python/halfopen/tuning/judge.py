@@ -32,7 +32,9 @@ class Difference(NamedTuple):
 class Judge:
     """Compares settings by what the settings that the scenarios have now could measure."""
 
-    def __init__(self, objectives: Sequence[Objective], constraints: Sequence[Constraint], now: Candidate, level: float) -> None:
+    def __init__(
+        self, objectives: Sequence[Objective], constraints: Sequence[Constraint], now: Candidate, level: float
+    ) -> None:
         self.objectives, self.constraints, self.level = objectives, constraints, level
         self._goal_there, self._limit_there = ~np.isnan(now.goals), ~np.isnan(now.limits)
 
@@ -49,13 +51,23 @@ class Judge:
         return [_mean(self.values(one, k, replicates)) for k in range(len(self.objectives))]
 
     def excesses(self, one: Candidate, replicates: int) -> list[float]:
-        """By how much each constraint is broken, 0 if it is kept; infinite if it was not measured."""
-        means = [_mean(self.limit_values(one, c, replicates)) for c in range(len(self.constraints))]
-        return [math.inf if mean != mean else limit.excess(mean) for limit, mean in zip(self.constraints, means, strict=True)]
+        """By how much each constraint is broken, 0 if it is kept or there was nothing to measure; infinite if it was not
+        measured where it should be."""
+        out = []
+        for c, limit in enumerate(self.constraints):
+            values = self.limit_values(one, c, replicates)
+            mean = _mean(values)
+            out.append(0.0 if not len(values) else math.inf if mean != mean else limit.excess(mean))
+        return out
+
+    def there(self, k: int, replicates: int) -> bool:
+        """Whether an objective can be measured at all in the first so many replicates."""
+        return bool(self._goal_there[k, :replicates].any())
 
     def feasible(self, one: Candidate, replicates: int) -> bool:
-        """Whether it keeps every constraint and every objective was measured."""
-        return not any(self.excesses(one, replicates)) and not any(mean != mean for mean in self.means(one, replicates))
+        """Whether it keeps every constraint, and every objective was measured that can be."""
+        lacking = [mean != mean and self.there(k, replicates) for k, mean in enumerate(self.means(one, replicates))]
+        return not any(self.excesses(one, replicates)) and not any(lacking)
 
     def signed(self, one: Candidate, replicates: int) -> tuple[float, ...]:
         """Means with the smaller the better; infinite where nothing was measured."""
@@ -85,7 +97,7 @@ class Judge:
         level = 1 - (1 - self.level) / max(1, comparisons)
         found = estimate(values, level)
         goal = self.objectives[k]
-        if found.n != len(values):
+        if found.n != len(values) or not found.n:
             return Difference(found, "open", None)
         if not np.any(values):
             return Difference(found, "same", None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import shlex
 from collections.abc import Sequence
 from functools import cached_property
@@ -17,6 +16,7 @@ from halfopen.scenario import as_json
 from halfopen.stats import Estimate, estimate
 from halfopen.tuning.bench import Bench, Candidate
 from halfopen.tuning.judge import Difference, Judge, on_front
+from halfopen.tuning.words import pretty
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, import-not-found, unused-ignore]
@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 def changes(settings: Settings, now: Settings) -> Settings:
     """What of some settings is not as it is now."""
-    return {name: value for name, value in settings.items() if name not in now or key_of({"": now[name]}) != key_of({"": value})}
+    return {
+        name: value
+        for name, value in settings.items()
+        if name not in now or key_of({name: now[name]}) != key_of({name: value})
+    }
 
 
 class Tuning:
@@ -103,6 +107,10 @@ class Tuning:
         """The metric of constraint c of a confirmed setting, with its interval at `level`."""
         return estimate(self._judge.limit_values(one, c, one.replicates), self.level)
 
+    def excess(self, one: Candidate, c: int) -> float:
+        """By how much a confirmed setting breaks constraint c: see `Judge.excesses`."""
+        return self._judge.excesses(one, one.replicates)[c]
+
     def difference(self, one: Candidate, base: Candidate, k: int) -> Difference:
         """Of two confirmed settings in objective k; the intervals of all to one base hold together at `level`."""
         return self._judge.difference(one, base, k, (len(self.confirmed) - 1) * len(self.objectives))
@@ -133,7 +141,7 @@ class Tuning:
     def block(self) -> str:
         """`blocks()` as JSON text: of a single upstream its blocks alone."""
         blocks = self.blocks()
-        return json.dumps(next(iter(blocks.values())) if len(blocks) == 1 else blocks, indent=2, ensure_ascii=False)
+        return pretty(next(iter(blocks.values())) if len(blocks) == 1 else blocks)
 
     def twins(self, one: Candidate) -> tuple[int, ...]:
         """Numbers of the settings that got every replicate and did the same as this one in every run of the search."""
@@ -173,7 +181,8 @@ class Tuning:
 
     def commands(self) -> list[str]:
         """`command` for each scenario, as a shell reads it, and the search itself if it came from a command line."""
-        return [shlex.join(words) for words in (*([self.search_command] if self.search_command else []), *map(self.command, self.scenarios))]
+        search = [self.search_command] if self.search_command else []
+        return [shlex.join(words) for words in (*search, *map(self.command, self.scenarios))]
 
     @cached_property
     def table(self) -> Frame:
@@ -263,7 +272,7 @@ class Tuning:
 
     def to_json(self) -> str:
         """`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return pretty(self.to_dict()) + "\n"
 
     def _settings(self, rows: Sequence[Candidate]) -> dict[str, Column]:
         columns: dict[str, Column] = {"setting": np.array([one.number for one in rows], dtype=np.int64)}

@@ -37,10 +37,11 @@ def rungs(replicates: int) -> tuple[int, ...]:
 class Search:
     """Settings that were asked for and what became of them.
 
-    After each batch, the best third (and no fewer than three) of all that reached a rung goes on to the next one, unless it did before: successive
-    halving without waiting for the last setting. Optuna is told means over the replicates that a setting got until the end of its
-    batch; they are the first of the same replicates for every setting. Where its sampler asks for what has been tried, or
-    can't be run, the next one is drawn at random: a sampler that is sure of itself would ask for the same again.
+    After each batch, the best third (and no fewer than three) of all that reached a rung goes on to the next one, unless it
+    did before: successive halving without waiting for the last setting. Optuna is told means over the replicates that a
+    setting got until the end of its batch; they are the first of the same replicates for every setting. Where its sampler
+    asks for what has been tried, or can't be run, the next one is drawn at random: a sampler that is sure of itself would
+    ask for the same again.
     """
 
     def __init__(self, bench: Bench, judge: Judge, asking: Asking, now: Candidate, sampler: Any, seed: int) -> None:
@@ -132,6 +133,9 @@ class Search:
 
     def _tell(self, trial: Any, one: Candidate) -> None:
         means = self._judge.means(one, one.replicates)
+        middling = self._judge.means(self._now, self._now.replicates)
+        for k in range(len(means)):  # nothing is known yet, for or against it
+            means[k] = means[k] if self._judge.there(k, one.replicates) else middling[k]
         if any(mean != mean for mean in means):
             self._fail(trial)
             return

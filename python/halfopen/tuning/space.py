@@ -24,8 +24,8 @@ def default_space(scenarios: Scenario | Sequence[Scenario]) -> dict[str, Range |
 
     From a fifth of the setting's default to four times as much, evenly over the orders of magnitude, within the limits
     of the setting; from 0 to 3 where the default is 0. A range is widened to hold what the scenario has now. Defaults and
-    limits come from the settings tables in C++. Settings that say what is right, and not how fast or how sure (a probe's path, which statuses may
-    be retried), are left alone; so are blocks that some of the scenarios lack.
+    limits come from the settings tables in C++. Settings that say what is right, and not how fast or how sure (a probe's
+    path, which statuses may be retried), are left alone; so are blocks that some of the scenarios lack.
     """
     several = [scenarios] if isinstance(scenarios, Scenario) else list(scenarios)
     out: dict[str, Range | list[Any]] = {}

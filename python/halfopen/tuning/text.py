@@ -2,60 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import math
-import shlex
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from halfopen import __version__
 from halfopen.optional import load
 from halfopen.scenario import as_json
-from halfopen.stats import Estimate
-from halfopen.tuning.goals import Constraint
+from halfopen.tuning.goals import IMPUTED, Constraint
+from halfopen.tuning.words import WIDTH, continued, interval, number, pretty, side_by_side, times, verdict, wrapped
 
 if TYPE_CHECKING:
     from halfopen.tuning.bench import Candidate
     from halfopen.tuning.judge import Difference
     from halfopen.tuning.result import Tuning
 
-_WIDTH = 79
 _MEANS = "A number without an interval was the same in every run; the others are means over"
-
-
-def number(value: float) -> str:
-    """Four digits, whole numbers from 1,000."""
-    if value != value:
-        return "-"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value + 0.0:.4g}"
-
-
-def interval(found: Estimate) -> str:
-    """ "12.3 ± 2.2": Student's interval is symmetric; the mean alone if it is that of every run."""
-    return number(found.mean) + (f" ± {number(found.high - found.mean)}" if found.n > 1 and found.std else "")
-
-
-def times(count: int, one: str, many: str | None = None) -> str:
-    """ "1 run", "2 runs"."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def verdict(found: Difference, *, short: bool = False) -> str:
-    """What a difference says, in words."""
-    words = {"same": "the same in every run", "margin": "within the margin", "open": "can't be told apart"}
-    said = words.get(found.verdict, found.verdict)
-    if found.replicates_needed is None or short:
-        return said
-    return f"{said}; if it is there, about {number(found.replicates_needed)} replicates would show it"
 
 
 def limit_said(tuning: Tuning, one: Candidate, c: int) -> str:
     """Whether a constraint is kept, and how sure that is."""
     limit, found = tuning.constraints[c], tuning.limit(one, c)
-    if found.n == 0:
-        return "not measured, and so not kept"
-    if limit.excess(found.mean):
+    excess = tuning.excess(one, c)
+    if found.n == 0 or excess == math.inf:
+        return "not measured in every run, and so BROKEN" if excess else "nothing to measure"
+    if excess:
         return f"BROKEN: {interval(found)}"
     if found.std == 0 and found.mean == 0 and limit.relation == "<=":
         return f"kept: 0 in all {found.n} runs{_rare(limit, found.n, tuning.level)}"
@@ -87,13 +58,6 @@ def report(tuning: Tuning) -> str:
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
 
-def wrapped(text: str, indent: str = "", following: str | None = None) -> list[str]:
-    """Lines that fit."""
-    return textwrap.wrap(
-        text, _WIDTH, initial_indent=indent, subsequent_indent=following or indent, break_long_words=False, break_on_hyphens=False
-    )
-
-
 def headline(tuning: Tuning) -> str:
     """What is recommended, in a sentence without an end."""
     chosen = tuning.recommended
@@ -110,7 +74,8 @@ def listed(tuning: Tuning) -> str:
     full = sum(one.replicates == tuning.replicates for one in tuning.candidates)
     return (
         f"{times(len(tuning.candidates), 'setting')} tried, {full} of them with all {tuning.replicates} replicates; "
-        f"{len(tuning.confirmed)} ran again with fresh seeds. {times(tuning.runs, 'run')}; without halving {tuning.runs_in_full:,}."
+        f"{len(tuning.confirmed)} ran again with fresh seeds. {times(tuning.runs, 'run')}; without halving "
+        f"{tuning.runs_in_full:,}."
     )
 
 
@@ -129,6 +94,8 @@ def _asked(tuning: Tuning) -> list[str]:
         of = ", mean of the scenarios" if several and goal.scenario is None else ""
         margin = f", differences up to {goal.margin:g} don't matter" if goal.margin else ""
         out.append(f"  {goal.way} {goal.label}{of}{margin}")
+        if goal.metric in IMPUTED:
+            out += wrapped(IMPUTED[goal.metric], "    ")
     if tuning.constraints:
         out.append("Constraints, on the mean over replicates")
         out += [f"  {limit}" for limit in tuning.constraints]
@@ -166,7 +133,8 @@ def _settings(tuning: Tuning, one: Candidate) -> list[str]:
 
 
 def _limits(tuning: Tuning, one: Candidate) -> list[str]:
-    return [line for c, limit in enumerate(tuning.constraints) for line in wrapped(f"{limit}: {limit_said(tuning, one, c)}", "  ")]
+    said = [f"{limit}: {limit_said(tuning, one, c)}" for c, limit in enumerate(tuning.constraints)]
+    return [line for text in said for line in wrapped(text, "  ")]
 
 
 def _called(one: Candidate) -> str:
@@ -177,7 +145,7 @@ def _paste(tuning: Tuning) -> list[str]:
     out: list[str] = []
     for pointer, blocks in tuning.blocks().items():
         out.append(f"To paste into {pointer or 'the scenario, by pointer'}")
-        out += ["  " + line for line in json.dumps(blocks, indent=2, ensure_ascii=False).splitlines()]
+        out += ["  " + line for line in pretty(blocks).splitlines()]
     return out
 
 
@@ -190,7 +158,7 @@ def _pareto(tuning: Tuning) -> list[str]:
         [goal.label, *(interval(tuning.estimate(one, k)) for one in rows)] for k, goal in enumerate(tuning.objectives)
     ]
     out = ["Pareto table: no other setting beats these in everything; * is recommended"]
-    out += ["  " + line for line in side_by_side(names, cells, _WIDTH - 2)]
+    out += ["  " + line for line in side_by_side(names, cells, WIDTH - 2)]
     for one in rows:
         said = [f"{_short(tuning, pointer)} {as_json(value)}" for pointer, value in tuning.changes(one).items()]
         out += wrapped(f"{one.number or 'now'}: {', '.join(said) or 'no change'}", "  ", "     ")
@@ -203,21 +171,6 @@ def _short(tuning: Tuning, pointer: str) -> str:
     """A pointer without its upstream, if there is only one."""
     ups = {name.split("/")[2] if name.startswith("/upstreams/") else "" for name in tuning.params}
     return pointer.split("/", 3)[3] if len(ups) == 1 and "" not in ups else pointer
-
-
-def side_by_side(first: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Columns of text beside the first one, as many as fit, the others below with the first one again."""
-    out: list[str] = []
-    left = list(columns)
-    while left:
-        lines = [cell.ljust(max(map(len, first))) for cell in first]
-        while left:
-            wide = max(map(len, left[0]))
-            if len(lines[0]) + 2 + wide > width and lines[0].strip() != first[0]:
-                break
-            lines = [f"{line}  {cell.ljust(wide)}" for line, cell in zip(lines, left.pop(0), strict=True)]
-        out += [line.rstrip() for line in lines]
-    return out
 
 
 def _apart(tuning: Tuning) -> list[str]:
@@ -276,13 +229,3 @@ def _again(tuning: Tuning) -> list[str]:
 def _seeds(first: int, count: int) -> str:
     last = (first + count - 1) % 2**64
     return f"{first} to {last}"
-
-
-def continued(words: Sequence[str], indent: str) -> list[str]:
-    """A command of a shell over as many lines as it takes."""
-    lines = [indent]
-    for word in [shlex.quote(word) for word in words]:
-        if len(lines[-1]) + len(word) + 3 > _WIDTH and lines[-1].strip():
-            lines.append(indent + "  ")
-        lines[-1] += word if not lines[-1].strip() else " " + word
-    return [line + " \\" for line in lines[:-1]] + [lines[-1]]

@@ -25,3 +25,8 @@ with upstream.admit(0) as admission:
     dispatch = admission.pick(0)
     if dispatch is not None:
         dispatch.report(3, error="refused").close()
+tuning: halfopen.Tuning = halfopen.tune(
+    scenario, ["min:failed~1", "min:false_ejections"], "missed<=0", params={"/upstreams/0/health/consecutive_failures": (1, 9)}
+)
+block: str = tuning.block
+settings: dict[str, object] = tuning.recommended.settings if tuning.recommended else {}

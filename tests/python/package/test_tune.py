@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import optuna
@@ -40,7 +41,7 @@ def rows(store):
 
 def test_the_best_of_all_is_found():
     values = [1, 2, 3, 4, 6, 9, 12]
-    found = tuned(params={FAILURES: values}, trials=30, replicates=12)
+    found = tuned(params={FAILURES: values}, trials=12, replicates=12)
     every = halfopen.Sweep(scenario(), {FAILURES: values}, replicates=12, seed=5, metrics=["failed"]).run().summary()
     assert found.recommended.settings == {FAILURES: every.loc[every["mean"].idxmin(), FAILURES]} == {FAILURES: 1}
     assert len(found.candidates) == len(values) - 1, "the present 3 is not tried again, and nothing twice"
@@ -189,7 +190,9 @@ def test_goals_that_cannot_be_measured():
 
 def test_the_same_call_gives_the_same_bytes(found, tmp_path):
     threads = tuned(["min:failed", "min:survivor_load_mean"], threads=1, store=tmp_path)
-    for other in (threads, tuned(["min:failed", "min:survivor_load_mean"], store=tmp_path)):
+    with ThreadPoolExecutor(2) as executor:
+        pooled = tuned(["min:failed", "min:survivor_load_mean"], executor=executor)
+    for other in (threads, pooled, tuned(["min:failed", "min:survivor_load_mean"], store=tmp_path)):
         assert (other.report(), other.to_json(), other._repr_html_()) == (found.report(), found.to_json(), found._repr_html_())
     assert rows(tmp_path) == found.runs, "the second time everything was there"
     assert tuned(["min:failed", "min:survivor_load_mean"], seed=6).report() != found.report()
