@@ -149,6 +149,25 @@ def test_two_processes_share_a_store(tmp_path):
     assert not list(tmp_path.rglob("*.tmp"))
 
 
+THREADS = """
+import os, sys
+sys.path.insert(0, {tests!r})
+from sweeps import small_sweep
+small_sweep().run(store={store!r}, threads=1)
+before = os.listdir("/proc/self/task")
+small_sweep().run(store={store!r}, threads=1)
+print(len(os.listdir("/proc/self/task")) - len(before))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted as Linux lists them")
+def test_reading_parts_starts_no_threads_of_arrow(tmp_path):
+    """One of them that let go of a Python object while Python exits ended some processes in abort()."""
+    code = THREADS.format(tests=str(Path(__file__).parent), store=str(tmp_path))
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told == "0\n"
+
+
 def test_a_store_is_a_folder(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     with pytest.raises(NotADirectoryError, match="a store is a folder"):

@@ -75,6 +75,15 @@ def test_a_change_that_buys_nothing_is_taken_back():
     assert "without changes that bought nothing" in found.report().replace("\n", " ")
 
 
+def test_changes_are_taken_back_within_the_margin_and_the_constraints():
+    space = {FAILURES: [1, 3], EJECT: [9000, 12_000]}
+    exact, lazy = tuned("min:failed", params=space), tuned("min:failed~1", params=space)
+    assert set(exact.changes(exact.recommended)) == {FAILURES, EJECT}, "a longer ejection loses fewer trials"
+    assert lazy.changes(lazy.recommended) == {FAILURES: 1}
+    bound = tuned("min:survivor_load_mean", "failed<=3", params={FAILURES: [1, 3], START: [1000, 2000]})
+    assert bound.changes(bound.recommended) == {FAILURES: 1}, "without it the constraint is broken"
+
+
 # ---- halving -----------------------------------------------------------------------------------------
 
 
@@ -213,6 +222,28 @@ def test_a_sampler_of_optuna_may_be_given():
     found = tuned(sampler=optuna.samplers.RandomSampler(seed=1))
     assert [one.settings for one in found.candidates] != [one.settings for one in tuned().candidates]
     assert found.recommended.settings[FAILURES] <= 2
+
+
+class Spy(optuna.samplers.RandomSampler):
+    """Remembers the study that it is asked by."""
+
+    study: optuna.Study
+
+    def infer_relative_search_space(self, study, trial):
+        self.study = study
+        return super().infer_relative_search_space(study, trial)
+
+
+def test_optuna_is_told_means_and_how_constraints_are_broken():
+    spy = Spy(seed=3)
+    found = tuned(["min:failed", "max:success_ratio"], ["failed<=4", "missed<=0"], sampler=spy, params={FAILURES: (1, 12)})
+    told = spy.study.get_trials(states=[optuna.trial.TrialState.COMPLETE])
+    assert [direction.name for direction in spy.study.directions] == ["MINIMIZE", "MAXIMIZE"]
+    assert told[0].params == {FAILURES: 3} and len(told) == 1 + len([one for one in found.candidates if one.origin is None])
+    broken = {trial.params[FAILURES]: trial.constraints["failed<=4"] for trial in told}
+    assert broken[1] == 0 and broken[3] == (told[0].values[0] - 4) / 4 > 0 and broken[12] > broken[3]
+    alone = halfopen.Sweep(scenario(), {FAILURES: [told[-1].params[FAILURES]]}, replicates=9, seed=5).run().table["failed"]
+    assert told[-1].values[0] in (alone[:3].mean(), alone.mean())
 
 
 def test_optuna_and_numpy_say_nothing(capfd):

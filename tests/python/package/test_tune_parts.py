@@ -197,6 +197,8 @@ def test_ranks_put_constraints_before_fronts_and_ends_before_the_middle():
     judge = judged(now, objectives=["min:a", "min:b"], constraints=[limit])
     ranked = judge.ranked([far, near, middle, now, *ends, unmeasured], 1)
     assert [one.number for one in ranked][:4] == [1, 2, 3, 0] and [one.number for one in ranked][-2:] == [4, 5]
+    line = [candidate(n, [float(x)], [float(10 - x)]) for n, x in enumerate((5, 0, 6, 10, 3, 5.5))]
+    assert [one.number for one in judged(line[0], objectives=["min:a", "min:b"]).ranked(line, 1)] == [1, 3, 4, 2, 0, 5]
     assert not judge.feasible(unmeasured, 1) and judge.feasible(middle, 1) and not judge.feasible(near, 1)
 
 
