@@ -25,7 +25,7 @@ class Entrant(NamedTuple):
     scenario: Scenario
 
 
-@dataclass
+@dataclass(eq=False)
 class Candidate:
     """One setting of everything that is searched, and what it achieved on the search's seeds.
 

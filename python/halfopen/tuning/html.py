@@ -16,11 +16,9 @@ if TYPE_CHECKING:
 
 def report(tuning: Tuning) -> str:
     """What is recommended and how it compares, the front as a table, and the blocks to paste."""
-    chosen = tuning.recommended
-    rows = [one for one in tuning.confirmed if tuning.on_front(one) or one is chosen or one is tuning.now]
     head = "".join(f"<th>{escape(goal.label)}</th>" for goal in tuning.objectives)
     limits = "".join(f"<th>{escape(str(limit))}</th>" for limit in tuning.constraints)
-    body = "".join(_row(tuning, one) for one in rows)
+    body = "".join(_row(tuning, one) for one in tuning.compared)
     paste = "".join(
         f"<p>To paste into {escape(pointer or 'the scenario')}:</p><pre>{escape(pretty(blocks))}</pre>"
         for pointer, blocks in tuning.blocks().items()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import shlex
 from collections.abc import Sequence
 from functools import cached_property
@@ -12,7 +11,6 @@ import numpy as np
 
 from halfopen.frame import Column, Frame, column_of, texts
 from halfopen.params import Settings, key_of, value_of
-from halfopen.scenario import as_json
 from halfopen.stats import Estimate, estimate
 from halfopen.tuning.bench import Bench, Candidate
 from halfopen.tuning.judge import Difference, Judge, on_front
@@ -93,6 +91,11 @@ class Tuning:
         """Whether no confirmed setting that keeps the constraints beats it in everything."""
         return one.number in self._front
 
+    @property
+    def compared(self) -> list[Candidate]:
+        """The front, the recommended setting, which may be off it by what can't be told apart, and the present ones."""
+        return [one for one in self.confirmed if self.on_front(one) or one is self.recommended or one is self.now]
+
     @cached_property
     def _front(self) -> frozenset[int]:
         good = [one for one in self.confirmed if self.keeps(one)]
@@ -121,21 +124,10 @@ class Tuning:
         `one`: a candidate in place of the recommended one. What was searched besides blocks of upstreams is under "", by
         its own pointer.
         """
+        from halfopen.tuning import paste
+
         chosen = one or self.recommended
-        if chosen is None:
-            return {}
-        scenario = next(iter(self.scenarios.values()))
-        data = scenario.with_(self.changes(chosen)).to_dict()
-        out: dict[str, dict[str, Any]] = {}
-        for pointer in self.params:
-            steps = pointer.split("/")
-            if steps[1] == "upstreams" and len(steps) > 3 and steps[2].isdecimal():
-                upstream = data["upstreams"][int(steps[2])]
-                if steps[3] in upstream:
-                    out.setdefault("/".join(steps[:3]), {})[steps[3]] = copy.deepcopy(upstream[steps[3]])
-            elif pointer in chosen.settings:
-                out.setdefault("", {})[pointer] = chosen.settings[pointer]
-        return out
+        return {} if chosen is None else paste.blocks(self, chosen)
 
     @property
     def block(self) -> str:
@@ -167,17 +159,12 @@ class Tuning:
     def command(self, name: str, one: Candidate | None = None) -> list[str]:
         """The words of a command that runs a confirmed setting (the recommended one) again in the scenario of that name.
 
-        It writes a row for each of the runs that the report is about. Files have the names by which they were read.
+        It writes a row for each of the runs that the report is about. Files have the names by which they were read; that of
+        a scenario made in code is its name with .json, for what `Scenario.to_json` says.
         """
-        chosen = one or self.recommended or self.confirmed[-1]
-        core = self.scenarios[name]._core
-        words = ["halfopen", "sweep", core.file_name or name]
-        words += ["--gateway", self.gateway] if self.gateway else []
-        for pointer, text in core.sets:
-            words += ["--set", f"{pointer}={text}"]
-        for pointer, value in self.changes(chosen).items():
-            words += ["--set", f"{pointer}={as_json(value)}"]
-        return [*words, "--seed", str(self.fresh_seed), "--replicates", str(self.replicates)]
+        from halfopen.tuning import paste
+
+        return paste.command(self, name, one or self.recommended or self.confirmed[-1])
 
     def commands(self) -> list[str]:
         """`command` for each scenario, as a shell reads it, and the search itself if it came from a command line."""
@@ -203,13 +190,15 @@ class Tuning:
 
     @cached_property
     def pareto_table(self) -> Frame:
-        """Settings that ran again with fresh seeds, keep the constraints, and are beaten in everything by no other.
+        """Settings that ran again with fresh seeds and keep the constraints, and that no other of them beats in everything; the
+        recommended and the present ones besides.
 
-        setting, a column a pointer that was searched; recommended; of each objective its mean, `… low` and `… high`, the
-        ends of its interval, and `… verdict`, how it compares with the recommended setting: see `Difference`.
+        setting, a column a pointer that was searched; front, recommended; of each objective its mean, `… low` and `… high`,
+        the ends of its interval, and `… verdict`, how it compares with the recommended setting: see `Difference`.
         """
-        rows = [one for one in self.confirmed if self.on_front(one)]
+        rows = self.compared
         columns = self._settings(rows)
+        columns["front"] = np.array([self.on_front(one) for one in rows], dtype=np.bool_)
         columns["recommended"] = np.array([one is self.recommended for one in rows], dtype=np.bool_)
         for k, goal in enumerate(self.objectives):
             found = [self.estimate(one, k) for one in rows]
@@ -232,7 +221,7 @@ class Tuning:
 
     @cached_property
     def replicate_table(self) -> Frame:
-        """A row a confirmed setting and replicate: setting, the pointers, seed, and each objective. What `plot` draws."""
+        """A row a confirmed setting and replicate: setting, a column a pointer, seed, and each objective."""
         rows = [one for one in self.confirmed for _ in range(one.replicates)]
         columns = self._settings(rows)
         seeds = [(self.fresh_seed + r) % 2**64 for one in self.confirmed for r in range(one.replicates)]
@@ -243,7 +232,8 @@ class Tuning:
 
     def plot(self, x: str | None = None, y: str | None = None, **options: Any) -> Figure:
         """Draw the confirmed settings in two objectives with the front of those two: the second objective across and the
-        first one up, unless told otherwise. `options`: of `halfopen.plots.pareto`.
+        first one up, unless told otherwise. Settings go by their numbers; 0 is as it is now. `options`: of
+        `halfopen.plots.pareto`.
 
         Raises ValueError if there is one objective alone, ImportError without matplotlib and pandas."""
         from halfopen import plots
@@ -256,7 +246,9 @@ class Tuning:
             if name not in ways:
                 raise ValueError(f"{name!r} is no objective of this search; it has {', '.join(ways)}")
         best: tuple[Any, Any] = ("low" if ways[across] == "min" else "high", "low" if ways[up] == "min" else "high")
-        return plots.pareto(self.replicate_table.to_pandas(), across, up, **({"best": best} | options))
+        table = self.replicate_table
+        drawn = Frame({column: table[column] for column in ("setting", across, up)})
+        return plots.pareto(drawn.to_pandas(), across, up, "setting", **({"best": best} | options))
 
     def report(self) -> str:
         """All of it as text for a person, some 80 columns wide; the same bytes for the same search."""

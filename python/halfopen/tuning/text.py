@@ -10,6 +10,7 @@ from halfopen import __version__
 from halfopen.optional import load
 from halfopen.scenario import as_json
 from halfopen.tuning.goals import IMPUTED, Constraint
+from halfopen.tuning.paste import in_code
 from halfopen.tuning.words import WIDTH, continued, interval, number, pretty, side_by_side, times, verdict, wrapped
 
 if TYPE_CHECKING:
@@ -72,8 +73,10 @@ def headline(tuning: Tuning) -> str:
 def listed(tuning: Tuning) -> str:
     """How much was run."""
     full = sum(one.replicates == tuning.replicates for one in tuning.candidates)
+    early = sorted({one.replicates for one in tuning.candidates} - {tuning.replicates})
+    dropped = f", the others dropped after {' or '.join(map(str, early))}" if early else ""
     return (
-        f"{times(len(tuning.candidates), 'setting')} tried, {full} of them with all {tuning.replicates} replicates; "
+        f"{times(len(tuning.candidates), 'setting')} tried, {full} of them with all {tuning.replicates} replicates{dropped}; "
         f"{len(tuning.confirmed)} ran again with fresh seeds. {times(tuning.runs, 'run')}; without halving "
         f"{tuning.runs_in_full:,}."
     )
@@ -150,14 +153,16 @@ def _paste(tuning: Tuning) -> list[str]:
 
 
 def _pareto(tuning: Tuning) -> list[str]:
-    rows = [one for one in tuning.confirmed if tuning.on_front(one)]
-    if not rows:
+    rows = tuning.compared
+    if tuning.recommended is None:
         return []
-    names = ["setting", *(f"{'*' if one is tuning.recommended else ' '}{one.number or 'now'}" for one in rows)]
+    names = ["setting", *(_named(tuning, one) for one in rows)]
     cells = [
         [goal.label, *(interval(tuning.estimate(one, k)) for one in rows)] for k, goal in enumerate(tuning.objectives)
     ]
     out = ["Pareto table: no other setting beats these in everything; * is recommended"]
+    if not all(tuning.on_front(one) for one in rows):
+        out += wrapped("(in brackets: one does, by its means, or a constraint is broken)", "  ")
     out += ["  " + line for line in side_by_side(names, cells, WIDTH - 2)]
     for one in rows:
         said = [f"{_short(tuning, pointer)} {as_json(value)}" for pointer, value in tuning.changes(one).items()]
@@ -165,6 +170,11 @@ def _pareto(tuning: Tuning) -> list[str]:
         if tuning.twins(one):
             out += wrapped(f"the same in every run of the search: {', '.join(map(str, tuning.twins(one)))}", "     ")
     return out
+
+
+def _named(tuning: Tuning, one: Candidate) -> str:
+    name = str(one.number or "now")
+    return f"{'*' if one is tuning.recommended else ' '}{name if tuning.on_front(one) else f'({name})'}"
 
 
 def _short(tuning: Tuning, pointer: str) -> str:
@@ -202,13 +212,14 @@ def _against(tuning: Tuning, found: Sequence[Difference]) -> str:
     same = [goal.label for goal, each in pairs if each.verdict == "same"]
     said += [f"{', '.join(near)} within the margin"] if near else []
     said += [f"{', '.join(same)} the same in every run"] if same else []
-    opened = [(goal.label, each.replicates_needed) for goal, each in pairs if each.verdict == "open"]
-    if opened and len(opened) + len(near) + len(same) == len(pairs):
-        said.insert(0, "can't be told apart")
-    for label, needed in opened:
-        more = f" (about {number(needed)} replicates would show the difference, if it is there)" if needed else ""
-        said.append(f"{label} can't be told apart{more}")
-    return "; ".join(said)
+    opened = [(each.replicates_needed or math.inf, goal.label) for goal, each in pairs if each.verdict == "open"]
+    if not opened:
+        return "; ".join(said)
+    alike = len(opened) + len(near) + len(same) == len(pairs)
+    soonest, label = min(opened)
+    more = f"; a difference in {label}, if it is there, would show with some {number(soonest)} replicates"
+    text = "can't be told apart" if alike else f"{', '.join(label for _, label in opened)} can't be told apart"
+    return "; ".join([text, *said] if alike else [*said, text]) + (more if soonest < math.inf else "")
 
 
 def _again(tuning: Tuning) -> list[str]:
@@ -221,6 +232,9 @@ def _again(tuning: Tuning) -> list[str]:
     if tuning.search_command:
         out += wrapped("The search:", "  ") + continued(tuning.search_command, "    ")
     out += wrapped(f"The runs behind {_called(tuning.recommended or tuning.confirmed[-1])}:", "  ")
+    here = [f"{name}.json" for name in tuning.scenarios if in_code(tuning, name)]
+    if here:
+        out += wrapped(f"(made in code; what to_json() of each says, in {', '.join(here)})", "  ")
     for name in tuning.scenarios:
         out += continued(tuning.command(name), "    ")
     return out

@@ -62,9 +62,10 @@ def test_the_front_is_beaten_by_nobody(found):
         beaten = any(all(a <= b for a, b in zip(p, point, strict=True)) and p != point for p in confirmed)
         assert found.on_front(one) is not beaten
     table = found.pareto_table
-    assert table.rows == sum(map(found.on_front, found.confirmed)) >= 2
+    assert table["front"].sum() == sum(map(found.on_front, found.confirmed)) >= 2
+    assert set(table["setting"][~table["front"]]) <= {0, found.recommended.number} and table["recommended"].sum() == 1
     assert all((table[f"{label} low"] <= table[label]).all() and (table[label] <= table[f"{label} high"]).all() for label in labels)
-    assert list(found.pareto.columns)[:4] == ["setting", FAILURES, EJECT, "recommended"]
+    assert list(found.pareto.columns)[:5] == ["setting", FAILURES, EJECT, "front", "recommended"]
 
 
 def test_a_change_that_buys_nothing_is_taken_back():
@@ -147,10 +148,10 @@ def test_means_are_of_seeds_that_had_no_part_in_the_choice(found):
 
 def test_constraints_that_nothing_keeps_are_said():
     found = tuned(constraints="failed<=0", params={FAILURES: [1, 2, 9]})
-    assert found.recommended is None and found.blocks() == {} and found.pareto_table.rows == 0
+    assert found.recommended is None and found.blocks() == {} and found.pareto_table["front"].sum() == 0
     assert len(found.confirmed) == 2 and found.confirmed[1].settings == {FAILURES: 1}, "the nearest"
     text = found.report()
-    assert "No setting that was tried keeps the constraints" in text and "BROKEN: " in text and "To paste" not in text
+    assert "No setting that was tried keeps the constraints" in text and "BROKEN: " in text and "To paste" not in text and "Pareto" not in text
     assert "none keeps" in repr(found) and json.loads(found.to_json())["recommended"] is None
 
 
@@ -211,6 +212,7 @@ def test_seeds_and_commands_reproduce_what_is_said(cli, tmp_path):
     (tmp_path / "small.json").write_text(json.dumps(scenario().to_dict()))
     found = tuned(["min:failed"], of=halfopen.Scenario.load(tmp_path / "small.json", set={"/traffic/0/rate_rps": 40}))
     (told,) = (found.command(name) for name in found.scenarios)
+    assert "/traffic/0/rate_rps=40" in told
     assert told[:2] == ["halfopen", "sweep"] and told[told.index("--seed") + 1] == "14"
     out = subprocess.run([cli, *told[1:]], capture_output=True, check=True, text=True).stdout
     lines = list(csv.DictReader(io.StringIO(out)))
@@ -314,7 +316,7 @@ def test_the_report_fits_and_says_what_to_paste(found):
     paste = text[text.index("To paste into /upstreams/0") :].split("\n\n")[0].split("\n", 1)[1]
     assert json.loads(paste) == found.blocks()["/upstreams/0"]
     html = found._repr_html_()
-    assert html.count("<tr>") == 1 + len({id(one) for one in found.confirmed if found.on_front(one)} | {id(found.recommended), id(found.now)})
+    assert html.count("<tr>") == 1 + found.pareto_table.rows
     assert "&lt;" not in html and "<script" not in html
     document = json.loads(found.to_json())
     assert document["paste"] == found.blocks() and len(document["tried"]) == len(found.candidates)
@@ -325,6 +327,8 @@ def test_the_front_is_drawn(found):
     (axes,) = figure.axes
     assert axes.get_xlabel().startswith("survivor_load_mean") and axes.get_ylabel().startswith("failed")
     assert f"of {len(found.confirmed)} settings" in axes.get_title(loc="left")
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert f"setting {found.recommended.number}" in " ".join(names)
     with pytest.raises(ValueError, match="no objective of this search"):
         found.plot("missed")
     with pytest.raises(ValueError, match="a front needs two objectives"):

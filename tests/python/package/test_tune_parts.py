@@ -208,6 +208,7 @@ def test_what_the_present_settings_do_not_measure_is_left_out_for_all():
     assert judge.means(other, 3) == [3.0] and judge.difference(other, now, 0, 1).estimate.n == 2
     assert judge.feasible(other, 3) and not judge.feasible(candidate(2, [2.0, NAN, NAN]), 3)
     late = judged(candidate(0, [NAN, NAN, 3.0]))
+    assert late.difference(candidate(1, [NAN, NAN]), candidate(2, [NAN, NAN]), 0, 1).verdict == "open", "not the same"
     assert not late.there(0, 2) and late.there(0, 3) and late.feasible(candidate(1, [NAN, NAN]), 2)
 
 
