@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -101,6 +103,8 @@ def _add_numbers(parser: argparse.ArgumentParser) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Runs the command; its exit status."""
+    if options.output is not None and not Path(options.output).parent.is_dir():  # before hours of work
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), options.output)
     params = dict(_param(text) for text in options.param)
     try:
         found = tune(

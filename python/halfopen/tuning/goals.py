@@ -11,7 +11,10 @@ setting that does nothing at all, and so count as follows:
 - `time_to_detect_ms`: a run that misses a fault counts with the whole length of the run, and not with the faults that it
   found, so that a miss is never better than a detection.
 - `time_to_return_ms`: a run in which an endpoint never returns counts with the whole length of the run.
-- `survivor_load_max` and `survivor_load_mean`: 1 in a run without an ejection, where everybody carries their own share.
+- `survivor_load_max` and `survivor_load_mean`: 1 in a run without an ejection, where everybody carries their own share. A
+  run with ejections in which no bin had both somebody out and somebody left measures nothing.
+
+A setting that measures nothing where the present settings do is out, as one that breaks a constraint is.
 """
 
 from __future__ import annotations
@@ -60,6 +63,12 @@ class Objective:
     scenario: str | None = None
     margin: float = 0.0
 
+    def __post_init__(self) -> None:
+        if self.way not in ("min", "max"):
+            raise ValueError(f"the way of an objective is min or max, not {self.way!r}")
+        if not 0 <= self.margin < np.inf:
+            raise ValueError(f"the margin is the largest difference that does not matter, from 0; not {self.margin}")
+
     @classmethod
     def of(cls, text: str) -> Objective:
         """Read `min:failed`, `max:success_ratio@brownout`, `min:failed~10`. Raises ValueError."""
@@ -68,8 +77,6 @@ class Objective:
             raise ValueError(f"{text!r} is no objective; one looks like min:failed, max:success_ratio@NAME or min:failed~10")
         known_metrics([match["metric"]])
         margin = 0.0 if match["margin"] is None else _number(match["margin"], text)
-        if margin < 0:
-            raise ValueError(f"{text!r}: the margin is the largest difference that does not matter, from 0")
         return cls(match["metric"], "max" if match["way"] == "max" else "min", match["scenario"], margin)
 
     @property
@@ -102,6 +109,12 @@ class Constraint:
     limit: float
     relation: Literal["<=", ">="] = "<="
     scenario: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.relation not in ("<=", ">="):
+            raise ValueError(f"the relation of a constraint is <= or >=, not {self.relation!r}")
+        if not np.isfinite(self.limit):
+            raise ValueError(f"the limit of a constraint is a number, not {self.limit}")
 
     @classmethod
     def of(cls, text: str) -> Constraint:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from halfopen import _core
@@ -42,7 +43,7 @@ def default_space(scenarios: Scenario | Sequence[Scenario]) -> dict[str, Range |
 
 def _numbers(scenarios: Sequence[Scenario]) -> list[tuple[str, dict[str, Any]]]:
     """Pointer and description of each setting that is a number, in blocks that all of them have."""
-    definitions = json.loads(_core.scenario_schema())["definitions"]
+    definitions = _definitions()
     upstreams = [scenario.to_dict()["upstreams"] for scenario in scenarios]
     return [
         (f"/upstreams/{n}/{block}/{key}", about)
@@ -52,6 +53,13 @@ def _numbers(scenarios: Sequence[Scenario]) -> list[tuple[str, dict[str, Any]]]:
         for key, about in definitions[block]["properties"].items()
         if about.get("type") in ("integer", "number") and "default" in about
     ]
+
+
+@cache
+def _definitions() -> dict[str, Any]:
+    """What C++ says of each object of a scenario, by name."""
+    definitions: dict[str, Any] = json.loads(_core.scenario_schema())["definitions"]
+    return definitions
 
 
 def _around(about: Mapping[str, Any], now: float) -> Range:
@@ -73,9 +81,8 @@ def present(scenario: Scenario, pointer: str) -> list[Any]:
         at = _below(at, step)
     found = _below(at, steps[-1]) if steps else at
     if found is None and isinstance(at, dict) and len(steps) in (3, 4) and steps[0] == "upstreams":
-        definitions = json.loads(_core.scenario_schema())["definitions"]
         block = "upstream" if len(steps) == 3 else steps[2]
-        found = definitions.get(block, {}).get("properties", {}).get(steps[-1], {}).get("default")
+        found = _definitions().get(block, {}).get("properties", {}).get(steps[-1], {}).get("default")
     return [] if found is None else [found]
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import pickle
 import subprocess
 import sys
 import warnings
@@ -15,7 +16,7 @@ import pytest
 from sweeps import EJECT, FAILURES, scenario
 
 import halfopen
-from halfopen.tuning import Objective
+from halfopen.tuning import Constraint, Objective
 
 START = "/upstreams/0/slow_start_ms"  # of endpoints that a reload adds: there is none
 BALANCER = "/upstreams/0/load_balancer"
@@ -280,6 +281,10 @@ def test_settings_that_make_no_scenario_are_told():
         (lambda: tuned("min:failed~x"), "'x' is no number"),
         (lambda: tuned("min:failed@calm"), "there is no scenario 'calm'; there are small brownout"),
         (lambda: tuned(["min:failed", "max:failed"]), "failed is an objective twice"),
+        (lambda: tuned(Objective("faild")), "did you mean 'failed'"),
+        (lambda: Objective("failed", "low"), "is min or max, not 'low'"),
+        (lambda: Constraint("failed", 3, "<"), "is <= or >=, not '<'"),
+        (lambda: Constraint("failed", float("inf")), "is a number, not inf"),
         (lambda: tuned(constraints="failed<3"), "no constraint"),
         (lambda: tuned(constraints="failed<=nan"), "is no number"),
         (lambda: tuned(trials=0), "trials is a number from 1"),
@@ -318,6 +323,7 @@ def test_the_report_fits_and_says_what_to_paste(found):
     html = found._repr_html_()
     assert html.count("<tr>") == 1 + found.pareto_table.rows
     assert "&lt;" not in html and "<script" not in html
+    assert pickle.loads(pickle.dumps(found)).report() == text
     document = json.loads(found.to_json())
     assert document["paste"] == found.blocks() and len(document["tried"]) == len(found.candidates)
 

@@ -145,7 +145,7 @@ def test_help_is_complete():
         (["small.json", "--replicates", "1"], "replicates is a number from 2"),
         (["small.json", "--store", "small.json"], "a store is a folder"),
         (["small.json", "small.json"], "a file is given twice"),
-        (["small.json", "-o", "no/report.txt", *RUN], "no/report.txt: No such file or directory"),
+        (["small.json", "-o", "no/report.txt", "--trials", "1000000"], "no/report.txt: No such file or directory"),
     ],
 )
 def test_what_is_wrong_is_a_sentence_and_two(arguments, sentence, file, capsys):
