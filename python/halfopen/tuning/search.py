@@ -50,7 +50,7 @@ class Search:
         self.refused: list[Refused] = []
         self._rungs = rungs(bench.replicates)
         self._seen = {key_of(now.settings)}
-        self._random = load("optuna.samplers", "optuna", "tune()").RandomSampler(seed=seed % 2**32)
+        self._random = load("optuna.samplers", "optuna", "tune()").RandomSampler(seed=(seed + 1) % 2**32)
         with quiet():
             self._study = self._begin(sampler, seed)
 
