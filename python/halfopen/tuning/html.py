@@ -6,8 +6,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from halfopen.scenario import as_json
-from halfopen.tuning.text import headline, limit_said, listed
-from halfopen.tuning.words import interval, pretty, verdict
+from halfopen.tuning.text import headline, limit_said, listed, short
+from halfopen.tuning.words import interval, pretty, times, verdict
 
 if TYPE_CHECKING:
     from halfopen.tuning.bench import Candidate
@@ -37,6 +37,14 @@ def _row(tuning: Tuning, one: Candidate) -> str:
         said = "" if base is None or one is base else f" ({verdict(tuning.difference(one, base, k), short=True)})"
         cells.append(interval(tuning.estimate(one, k)) + said)
     cells += [limit_said(tuning, one, c) for c in range(len(tuning.constraints))]
-    cells.append(", ".join(f"{pointer} {as_json(value)}" for pointer, value in tuning.changes(one).items()) or "none")
     mark = ("<b>", "</b>") if one is base else ("", "")
-    return "<tr>" + "".join(f"<td>{mark[0]}{escape(cell)}{mark[1]}</td>" for cell in cells) + "</tr>"
+    row = "".join(f"<td>{mark[0]}{escape(cell)}{mark[1]}</td>" for cell in cells)
+    return f"<tr>{row}<td>{_changes(tuning, one)}</td></tr>"
+
+
+def _changes(tuning: Tuning, one: Candidate) -> str:
+    """How many, and which on a click."""
+    lines = [escape(f"{short(tuning, pointer)} {as_json(value)}") for pointer, value in tuning.changes(one).items()]
+    if not lines:
+        return "none"
+    return f"<details><summary>{times(len(lines), 'change')}</summary>{'<br>'.join(lines)}</details>"

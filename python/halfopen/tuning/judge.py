@@ -110,13 +110,22 @@ class Judge:
 
     def recommended(self, candidates: Sequence[Candidate], changes: Callable[[Candidate], int]) -> Candidate:
         """Objective by objective in their order, those stay that are not shown to be worse than the best by more than the
-        margin; of the last of them the one with the fewest changes, then the best means, then the lowest number."""
+        margin; of the last of them those with the fewest constraints that are kept on average alone, then the one with the
+        fewest changes, then the best means, then the lowest number."""
         pool = list(candidates)
         comparisons = (len(pool) - 1) * len(self.objectives)
         for k, goal in enumerate(self.objectives):
             best = min(pool, key=lambda one: (self.signed(one, one.replicates)[k], changes(one), one.number))
             pool = [one for one in pool if one is best or not self._shown_worse(one, best, k, goal, comparisons)]
-        return min(pool, key=lambda one: (changes(one), self.signed(one, one.replicates), one.number))
+        return min(pool, key=lambda one: (self._unsure(one), changes(one), self.signed(one, one.replicates), one.number))
+
+    def reaches_beyond(self, one: Candidate, c: int) -> bool:
+        """Whether the interval of a constraint's mean, at `level`, reaches beyond the limit."""
+        found, limit = estimate(self.limit_values(one, c, one.replicates), self.level), self.constraints[c]
+        return limit.excess(found.high if limit.relation == "<=" else found.low) > 0
+
+    def _unsure(self, one: Candidate) -> int:
+        return sum(self.reaches_beyond(one, c) for c in range(len(self.constraints)))
 
     def _shown_worse(self, one: Candidate, best: Candidate, k: int, goal: Objective, comparisons: int) -> bool:
         found = self.difference(one, best, k, comparisons)

@@ -114,6 +114,10 @@ class Tuning:
         """By how much a confirmed setting breaks constraint c: see `Judge.excesses`."""
         return self._judge.excesses(one, one.replicates)[c]
 
+    def reaches_beyond(self, one: Candidate, c: int) -> bool:
+        """Whether a confirmed setting keeps constraint c on average, but with an interval that reaches beyond it."""
+        return self._judge.reaches_beyond(one, c)
+
     def difference(self, one: Candidate, base: Candidate, k: int) -> Difference:
         """Of two confirmed settings in objective k; the intervals of all to one base hold together at `level`."""
         return self._judge.difference(one, base, k, (len(self.confirmed) - 1) * len(self.objectives))

@@ -31,8 +31,8 @@ def limit_said(tuning: Tuning, one: Candidate, c: int) -> str:
         return f"BROKEN: {interval(found)}"
     if found.std == 0 and found.mean == 0 and limit.relation == "<=":
         return f"kept: 0 in all {found.n} runs{_rare(limit, found.n, tuning.level)}"
-    reaches = limit.excess(found.high if limit.relation == "<=" else found.low) > 0
-    return f"kept{' on average, but its interval reaches beyond' if reaches else ''}: {interval(found)}"
+    beyond = " on average, but its interval reaches beyond" if tuning.reaches_beyond(one, c) else ""
+    return f"kept{beyond}: {interval(found)}"
 
 
 _COUNTS = ("ejections", "false_ejections", "overload", "missed", "breaker_openings")
@@ -165,7 +165,7 @@ def _pareto(tuning: Tuning) -> list[str]:
         out += wrapped("(in brackets: one does, by its means, or a constraint is broken)", "  ")
     out += ["  " + line for line in side_by_side(names, cells, WIDTH - 2)]
     for one in rows:
-        said = [f"{_short(tuning, pointer)} {as_json(value)}" for pointer, value in tuning.changes(one).items()]
+        said = [f"{short(tuning, pointer)} {as_json(value)}" for pointer, value in tuning.changes(one).items()]
         out += wrapped(f"{one.number or 'now'}: {', '.join(said) or 'no change'}", "  ", "     ")
         if tuning.twins(one):
             out += wrapped(f"the same in every run of the search: {', '.join(map(str, tuning.twins(one)))}", "     ")
@@ -177,7 +177,7 @@ def _named(tuning: Tuning, one: Candidate) -> str:
     return f"{'*' if one is tuning.recommended else ' '}{name if tuning.on_front(one) else f'({name})'}"
 
 
-def _short(tuning: Tuning, pointer: str) -> str:
+def short(tuning: Tuning, pointer: str) -> str:
     """A pointer without its upstream, if there is only one."""
     ups = {name.split("/")[2] if name.startswith("/upstreams/") else "" for name in tuning.params}
     return pointer.split("/", 3)[3] if len(ups) == 1 and "" not in ups else pointer

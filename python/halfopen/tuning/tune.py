@@ -50,7 +50,8 @@ def tune(
     3. Changes of the best setting that buy nothing are taken back, one after another.
     4. The front of those that got every replicate runs as many again, with seeds that had no part in the choice. All means,
        intervals, differences and the recommendation are of these runs alone, so that the luck of the best of many is not
-       among them.
+       among them. Objective by objective in their order, those settings stay that are not shown to be worse than the best; of
+       these, the one that keeps the constraints for sure and changes the least is recommended.
 
     Parameters
     ----------

@@ -322,7 +322,8 @@ def test_the_report_fits_and_says_what_to_paste(found):
     assert json.loads(paste) == found.blocks()["/upstreams/0"]
     html = found._repr_html_()
     assert html.count("<tr>") == 1 + found.pareto_table.rows
-    assert "&lt;" not in html and "<script" not in html
+    assert "&lt;" not in html and "<script" not in html and "<td>none</td>" in html
+    assert html.count("<details>") == found.pareto_table.rows - 1, "all but what is there now have changes"
     assert pickle.loads(pickle.dumps(found)).report() == text
     document = json.loads(found.to_json())
     assert document["paste"] == found.blocks() and len(document["tried"]) == len(found.candidates)

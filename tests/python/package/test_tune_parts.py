@@ -188,6 +188,19 @@ def test_the_recommendation_goes_by_the_order_of_the_objectives():
     assert pick(Judge([Objective("a", margin=20), Objective("b")], [], now, 0.95)) is now, "then the second one decides"
 
 
+def test_a_limit_that_is_kept_for_sure_comes_before_fewer_changes():
+    rng = np.random.default_rng(2)
+    now = candidate(0, [5.0] * 12, limits=[[0.0] * 12])
+    edge = candidate(1, [1.0] * 12, limits=[list(0.9 + rng.normal(0, 0.5, 12))], settings={"/a": 1})
+    sure = candidate(2, [1.0] * 12, limits=[list(0.3 + rng.normal(0, 0.1, 12))], settings={"/a": 2, "/b": 2})
+    judge = judged(now, constraints=[Constraint("failed", 1)])
+    assert judge.feasible(edge, 12) and judge.reaches_beyond(edge, 0) and not judge.reaches_beyond(sure, 0)
+    assert judge.recommended([now, edge, sure], lambda one: len(one.settings)) is sure
+    assert judged(now).recommended([now, edge, sure], lambda one: len(one.settings)) is edge
+    least = judged(now, constraints=[Constraint("failed", 0.8, ">=")])
+    assert least.reaches_beyond(edge, 0) and least.feasible(edge, 12)
+
+
 def test_ranks_put_constraints_before_fronts_and_ends_before_the_middle():
     limit = Constraint("failed", 1)
     now = candidate(0, [5.0], [5.0], limits=[[0.0]])
