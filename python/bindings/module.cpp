@@ -13,5 +13,6 @@ PYBIND11_MODULE(_core, m) {
   bind_run(m);
   bind_sweep(m);
   bind_machines(m);
+  bind_analysis(m);
   bind_description(m);
 }

@@ -9,6 +9,7 @@
 
 from halfopen import build
 from halfopen._core import Mistake, __version__
+from halfopen.analysis import Analysis, analyze
 from halfopen.designs import Range, design
 from halfopen.errors import ScenarioError
 from halfopen.executors import ray_executor
@@ -24,6 +25,7 @@ from halfopen.upstream import Upstream
 
 __all__ = [
     "ActiveProbe",
+    "Analysis",
     "Breaker",
     "EndpointHealth",
     "Failure",
@@ -41,6 +43,7 @@ __all__ = [
     "Tuning",
     "Upstream",
     "__version__",
+    "analyze",
     "build",
     "design",
     "ray_executor",

@@ -27,6 +27,16 @@ def ms(now: Any) -> int:
     return whole("now", now)
 
 
+def real(name: str, value: Any, low: float, high: float) -> float:
+    """A number in [low, high], NumPy's too. TypeError or ValueError, with what would be right."""
+    rule = f"it must be a number from {low:g} to {high:g}"
+    if isinstance(value, bool | str) or not hasattr(value, "__float__"):
+        raise TypeError(f"{name} is {value!r}: {rule}")
+    if not low <= float(value) <= high:
+        raise ValueError(f"{name} is {float(value):g}: {rule}")
+    return float(value)
+
+
 def flag(name: str, value: Any) -> bool:
     """True or False, also NumPy's; TypeError for anything else, since "no" would be true."""
     if type(value).__name__ not in ("bool", "bool_"):
