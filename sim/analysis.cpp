@@ -37,28 +37,6 @@ Input chosen(const std::optional<double>& option, const char* name, const std::o
   return {assumed, "assumed"};
 }
 
-bool equal_weights(const UpstreamConfig& config) {
-  return std::all_of(config.endpoints.begin(), config.endpoints.end(), [&](const EndpointConfig& endpoint) {
-    return endpoint.weight == config.endpoints.front().weight;
-  });
-}
-
-bool takes_turns(const UpstreamConfig& config) {
-  return config.load_balancer == Algorithm::round_robin && equal_weights(config);
-}
-
-// What a breaker sees while one endpoint is sick: its turn comes last in each round, or any one is as likely.
-FailureTurns one_sick(const UpstreamAnalysis& upstream) {
-  const std::size_t n = upstream.config.endpoints.size();
-  const double healthy = upstream.healthy.value, sick = upstream.sick.value;
-  if (!takes_turns(upstream.config) || n > exact::MAX_TURNS) {
-    return {(sick + healthy * static_cast<double>(n - 1)) / static_cast<double>(n)};
-  }
-  FailureTurns turns(n, healthy);
-  turns.back() = sick;
-  return turns;
-}
-
 void add_rules(UpstreamAnalysis& out) {
   const UpstreamConfig& config = out.config;
   if (config.health) {
@@ -71,7 +49,8 @@ void add_rules(UpstreamAnalysis& out) {
   const HealthParams rule = exact::rule_of(*config.breaker);
   out.breaker.emplace();
   out.breaker->all_healthy = rule_analysis(rule, {out.healthy.value}, out.at_upstream);
-  out.breaker->one_sick = rule_analysis(rule, one_sick(out), out.at_upstream);
+  out.breaker->one_sick =
+      rule_analysis(rule, one_sick(out.config, out.healthy.value, out.sick.value), out.at_upstream);
   out.breaker->all_sick = rule_analysis(rule, {out.sick.value}, out.at_upstream);
 }
 

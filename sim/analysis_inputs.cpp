@@ -119,4 +119,24 @@ double mean_latency_ms(const Scenario& scenario, const UpstreamConfig& upstream)
   return out;
 }
 
+bool equal_weights(const UpstreamConfig& config) {
+  return std::all_of(config.endpoints.begin(), config.endpoints.end(), [&](const EndpointConfig& endpoint) {
+    return endpoint.weight == config.endpoints.front().weight;
+  });
+}
+
+bool takes_turns(const UpstreamConfig& config) {
+  return config.load_balancer == Algorithm::round_robin && equal_weights(config);
+}
+
+exact::FailureTurns one_sick(const UpstreamConfig& config, double healthy, double sick) {
+  const std::size_t n = config.endpoints.size();
+  if (!takes_turns(config) || n > exact::MAX_TURNS) {
+    return {(sick + healthy * static_cast<double>(n - 1)) / static_cast<double>(n)};
+  }
+  exact::FailureTurns turns(n, healthy);
+  turns.back() = sick;
+  return turns;
+}
+
 }  // namespace halfopen::sim

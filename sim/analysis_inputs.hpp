@@ -27,4 +27,12 @@ std::optional<double> worst_failures(const Scenario& scenario, const UpstreamCon
 // The longest mean latency of an upstream's endpoints, without faults.
 double mean_latency_ms(const Scenario& scenario, const UpstreamConfig& upstream);
 
+bool equal_weights(const UpstreamConfig& config);
+// Whether each endpoint has every n-th attempt: round robin over equal weights.
+bool takes_turns(const UpstreamConfig& config);
+
+// What a breaker sees while one endpoint fails at `sick` and is not ejected, the others at `healthy`: its
+// turn comes last in each round, or, where they don't take turns, any one is as likely.
+exact::FailureTurns one_sick(const UpstreamConfig& config, double healthy, double sick);
+
 }  // namespace halfopen::sim

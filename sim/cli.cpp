@@ -41,7 +41,7 @@ class HelpFormatter : public CLI::Formatter {
 // In the order of the help.
 using AddCommand = void (*)(CLI::App& app, Chosen& chosen);
 constexpr AddCommand COMMANDS[] = {
-    add_run,   add_check,    add_explain, add_analyze, add_diff,
+    add_run,   add_check,    add_explain, add_analyze, add_lint, add_diff,
     add_sweep, add_validate, add_schema,  add_init,    add_step,
 #ifdef HALFOPEN_WITH_PROBER
     add_probe, add_watch,
@@ -60,8 +60,9 @@ constexpr std::string_view FOOTER =
     "Data goes to standard output or -o, talk to standard error. Colour only on a\n"
     "terminal, and only while NO_COLOR is unset.\n\n"
     "Exit status: 0 held, 1 an expectation or golden timeline did not, timelines\n"
-    "differ or a probe failed, 2 usage or a bad file, 3 an internal error, 130\n"
-    "interrupted (143 terminated); over several files the highest of 3, 2, 1, 0.";
+    "differ, a probe failed or lint has findings, 2 usage or a bad file, 3 an\n"
+    "internal error, 130 interrupted (143 terminated); over several files the\n"
+    "highest of 3, 2, 1, 0.";
 
 // The help of the program holds that of every command, so that one call tells everything.
 std::string whole_help(const CLI::App& app) {

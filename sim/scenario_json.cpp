@@ -7,6 +7,7 @@
 #include <exception>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 #include "core/hash.hpp"
 #include "sim/json_patch.hpp"
@@ -215,7 +216,9 @@ Loaded load_scenario_file(const std::string& path, const LoadOptions& options) {
   try {
     std::string text, wrong;
     if (!read_file(path, text, wrong)) return refused(path, wrong);
-    return load(text, path, options);
+    Loaded loaded = load(text, path, options);
+    loaded.text = std::move(text);
+    return loaded;
   } catch (const std::exception& error) {
     return refused(path, fmt::format("it could not be read: {}", error.what()));
   }

@@ -58,11 +58,21 @@ struct Loaded {
   // The same with the names where they stand, which can be read again; empty if no file is named.
   std::string named_json;
   NamedFiles files;  // those given, and those read
+  std::string text;  // of load_scenario_file: what the file holds, as far as it can be read
 };
 
 // `file_name` names the text in messages and says by its end whether it is YAML (.yaml, .yml) or JSON; files
 // that the scenario names are looked up beside it.
 Loaded load_scenario_text(std::string_view text, std::string_view file_name, const LoadOptions& options = {});
 Loaded load_scenario_file(const std::string& path, const LoadOptions& options = {});
+
+// Where the values at `pointers` stand in a text that could be read, or else the nearest enclosing values
+// that it has; in the order of `pointers`. What is at or below `changed` comes from elsewhere (--set).
+struct ValuePlace {
+  SourcePlace key, value;  // the same where there is no key
+};
+std::vector<ValuePlace> places_of(std::string_view text, std::string_view file_name,
+                                  const std::vector<std::string>& pointers,
+                                  const std::vector<std::string>& changed = {});
 
 }  // namespace halfopen::sim

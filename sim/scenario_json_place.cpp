@@ -97,4 +97,24 @@ void place_expectations(const Source& source, std::vector<Expectation>& expectat
   }
 }
 
+std::vector<ValuePlace> places_of(std::string_view text, std::string_view file_name,
+                                  const std::vector<std::string>& pointers,
+                                  const std::vector<std::string>& changed) {
+  Document document = read_document(text, file_name);
+  for (const std::string& pointer : changed) document.positions.forget(pointer);
+  std::vector<std::size_t> offsets;  // of key and value in turn
+  for (const Positions::Found& found : document.positions.find(pointers)) {
+    const bool nowhere = found.node == Positions::NONE;
+    offsets.push_back(nowhere ? 0 : document.positions.at(found.node).key_begin);
+    offsets.push_back(nowhere ? 0 : document.positions.at(found.node).begin);
+  }
+  const Placed placed = in_file_order(text, offsets);
+  std::vector<ValuePlace> out(pointers.size());
+  for (std::size_t at = 0; at < offsets.size(); ++at) {
+    const std::size_t n = placed.numbers[at];
+    (n % 2 == 0 ? out[n / 2].key : out[n / 2].value) = {placed.lines[at].line, placed.lines[at].column};
+  }
+  return out;
+}
+
 }  // namespace halfopen::sim

@@ -1,0 +1,181 @@
+#include "sim/lint.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <variant>
+
+#include "sim/analysis_inputs.hpp"
+#include "sim/lint_parts.hpp"
+#include "sim/number_format.hpp"
+
+namespace halfopen::sim {
+
+namespace {
+
+constexpr std::array<LintRule, 11> RULES{{
+    {"ratio-never-first",
+     "The ratio rule of health or breaker can't act before the streak rule does: so many failures don't fit "
+     "without a whole streak among them, or, at exactly that ratio of independent failures, a streak comes "
+     "before the minimum volume in all but 1 of 1,000 cases. A ratio of 1 and a streak of 1 are taken as "
+     "meant.",
+     "scenarios/lint-ratio-never-first.json"},
+    {"volume-out-of-reach",
+     "The window of health or breaker never holds the minimum volume at the peak of the traffic, or, with "
+     "requests at random times, less than 1 % of the time: the ratio rule does not act. A volume of "
+     "4294967295 is taken as switched off.",
+     "scenarios/low-volume.json"},
+    {"false-ejections",
+     "A healthy endpoint is ejected, or the breaker opens above healthy endpoints, more often than once an "
+     "hour, by chance alone.",
+     "scenarios/lint-false-ejections.json"},
+    {"breaker-opens-first",
+     "One bad endpoint opens the breaker, and shuts out everybody, no later than the ejection comes that "
+     "would "
+     "have helped.",
+     "scenarios/lint-breaker-opens-first.json"},
+    {"eject-shorter-than-timeout", "An ejection is over before attempts from before it have timed out.",
+     "scenarios/lint-eject-shorter-than-timeout.json"},
+    {"pool-of-one", "Ejections for an upstream of one endpoint: with nobody else left, it goes on serving.",
+     "scenarios/only-endpoint-fails.json"},
+    {"pool-without-spare",
+     "Where the servers' capacities are known: without one endpoint, the others have more to do than they "
+     "can.",
+     "scenarios/capacity-cascade.json"},
+    {"probes-readmit",
+     "Probes that pass take an endpoint back, on average, before eject_ms is over: one that fails its users "
+     "and "
+     "passes its probes flaps.",
+     "scenarios/gray-failure.json"},
+    {"probes-reset-streak",
+     "So few requests come to an endpoint between two probes that passed ones end every streak: all its "
+     "users "
+     "may fail, and the streak rule does not act.",
+     "scenarios/gray-failure.json"},
+    {"probes-in-lockstep",
+     "With jitter_ms 0, 5 or more probe loops of the same interval meet at one endpoint: those of the file's "
+     "upstreams, times --balancers.",
+     "scenarios/probes-in-lockstep.json"},
+    {"retries-double-load",
+     "When everything fails, or with a breaker as much as it lets pass, retries at least double the "
+     "attempts.",
+     "scenarios/lint-retries-double-load.json"},
+}};
+
+// The most requests a second that an entry brings; none where that is no rate.
+std::optional<double> peak_of(const Traffic& traffic) {
+  if (const auto* every = std::get_if<ArrivalEvery>(&traffic.source))
+    return 1e9 / static_cast<double>(every->every);
+  const auto* process = std::get_if<ArrivalProcess>(&traffic.source);
+  if (process == nullptr) return std::nullopt;
+  if (process->burst) return process->burst->rps;
+  if (process->wave) return process->wave->mean_rps + process->wave->amplitude_rps;
+  if (process->stages.empty()) return process->rate_rps;
+  double out = 0;
+  for (const RateStage& stage : process->stages) out = std::max({out, stage.from_rps, stage.to_rps});
+  return out;
+}
+
+std::optional<double> peak_of(const Scenario& scenario, const std::string& upstream) {
+  double sum = 0;
+  for (const Traffic& traffic : scenario.traffic) {
+    if (traffic.upstream != upstream) continue;
+    const std::optional<double> peak = peak_of(traffic);
+    if (!peak) return std::nullopt;
+    sum += *peak;
+  }
+  return sum > 0 ? std::optional(sum) : std::nullopt;
+}
+
+double largest_share(const UpstreamConfig& config) {
+  double sum = 0, most = 0;
+  for (const EndpointConfig& endpoint : config.endpoints) {
+    sum += endpoint.weight;
+    most = std::max(most, static_cast<double>(endpoint.weight));
+  }
+  return most / sum;
+}
+
+void add_rates(LintBlock& block) {
+  const UpstreamConfig& config = block.config;
+  const std::optional<double> peak = peak_of(block.scenario, config.name);
+  if (!peak) return;
+  const bool even = rate_of(block.scenario, config.name).evenly_spaced;
+  const double share =
+      config.load_balancer == Algorithm::round_robin ? largest_share(config) : 1 / block.endpoints();
+  block.requests = {*peak, !even};
+  block.requests_at_endpoint = {*peak * share, !(even && takes_turns(config))};
+  const double more = attempts_per_request(config.retries, 1);
+  block.attempts = block.requests;
+  block.attempts_at_endpoint = block.requests_at_endpoint;
+  for (auto* arrivals : {&block.attempts, &block.attempts_at_endpoint}) {
+    (*arrivals)->per_s *= more;
+    (*arrivals)->poisson = (*arrivals)->poisson || more > 1;
+  }
+}
+
+std::size_t place_of_rule(const std::string& id) {
+  return static_cast<std::size_t>(find_lint_rule(id) - RULES.data());
+}
+
+}  // namespace
+
+std::span<const LintRule> lint_rules() { return RULES; }
+
+const LintRule* find_lint_rule(std::string_view id) {
+  const auto* const found =
+      std::find_if(RULES.begin(), RULES.end(), [&](const LintRule& rule) { return rule.id == id; });
+  return found == RULES.end() ? nullptr : found;
+}
+
+std::string setting_words(double value) {
+  std::string out;
+  append_double(out, value);
+  return out;
+}
+
+double attempts_per_request(const RetryParams& retries, double p) {
+  if (!retries.retry_transport && retries.retry_statuses.none()) return 1;
+  double more = 0, chance = 1;
+  for (std::uint32_t n = 0; n < retries.attempts; ++n) more += chance *= p;
+  return 1 + std::min(more, static_cast<double>(retries.budget_percent) / 100);
+}
+
+LintFinding LintBlock::finding(std::string_view id, std::vector<std::string> keys) const {
+  LintFinding out;
+  out.id = id;
+  out.upstream = config.name;
+  out.shown_by = find_lint_rule(id)->shown_by;
+  for (const std::string& key : keys) out.pointers.push_back(at(key));
+  return out;
+}
+
+std::vector<LintFinding> lint(const Scenario& scenario, const LintOptions& options) {
+  LintFindings out;
+  for (std::size_t n = 0; n < scenario.upstreams.size(); ++n) {
+    LintBlock block{scenario, options, scenario.upstreams[n], fmt::format("/upstreams/{}", n), {}, {},
+                    {},       {}};
+    if (block.config.endpoints.empty()) continue;
+    add_rates(block);
+    lint_thresholds(block, out);
+    lint_breaker(block, out);
+    lint_ejection(block, out);
+    lint_probes(block, out);
+    lint_retries(block, out);
+  }
+  lint_lockstep(scenario, options, out);
+  const auto upstream_of = [&](const LintFinding& finding) {
+    const auto at =
+        std::find_if(scenario.upstreams.begin(), scenario.upstreams.end(),
+                     [&](const UpstreamConfig& config) { return config.name == finding.upstream; });
+    return at - scenario.upstreams.begin();
+  };
+  std::stable_sort(out.begin(), out.end(), [&](const LintFinding& a, const LintFinding& b) {
+    return std::pair(upstream_of(a), place_of_rule(a.id)) < std::pair(upstream_of(b), place_of_rule(b.id));
+  });
+  return out;
+}
+
+}  // namespace halfopen::sim

@@ -1,0 +1,64 @@
+// What somebody who has run gateways for years would say on reading the settings of an upstream: settings
+// that are allowed, that `validate` has nothing against, and that don't do what they look like. Each finding
+// says why, with a number of the exact models (sim/exact.hpp) or of the settings themselves behind it, what
+// to set instead, and which scenario of this repository shows it at work.
+//
+// What is read is the first generation; reloads are not. Rates are those of the scenario's traffic at its
+// peak: rules about traffic are silent where it is a list of times, users who wait, or none. Endpoints
+// without failures of their own are taken to fail ASSUMED_HEALTHY of the time (sim/analysis.hpp).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/scenario.hpp"
+
+namespace halfopen::sim {
+
+// Ids are a file format: they stand in comments and build scripts, so none is ever renamed or used again.
+struct LintRule {
+  std::string_view id;
+  std::string_view about;     // when it is told, a sentence or two
+  std::string_view shown_by;  // a scenario, beside this repository's root
+};
+
+// In the order of the reference, which is also that of the findings of one upstream.
+std::span<const LintRule> lint_rules();
+const LintRule* find_lint_rule(std::string_view id);  // null if there is none
+
+struct LintNumber {
+  std::string what;
+  double value = 0;
+  std::string unit;  // "s": a time in seconds; "share": 0 to 1; else a noun: "requests", "times"
+};
+
+struct LintFinding {
+  std::string id, upstream;
+  std::vector<std::string>
+      pointers;          // JSON pointers of the values that it is about, the first where it stands
+  std::string sentence;  // what will happen, or won't
+  std::string why;
+  std::vector<LintNumber> numbers;  // at least one
+  std::string instead;              // what to set
+  std::string shown_by;
+};
+
+// How sure a rule is before it speaks. At the number itself it does.
+inline constexpr double LINT_FIRST_CHANCE = 0.001;   // ratio-never-first: the ratio comes first less often
+inline constexpr double LINT_VOLUME_SHARE = 0.01;    // volume-out-of-reach: windows that hold the volume
+inline constexpr double LINT_FALSE_EVERY_S = 3600;   // false-ejections: more often than once in so long
+inline constexpr double LINT_LOAD = 2;               // retries-double-load: attempts a request
+inline constexpr std::uint64_t LINT_MANY_LOOPS = 5;  // probes-in-lockstep: probe loops at one endpoint
+inline constexpr std::uint64_t MOST_BALANCERS = 100'000;
+
+struct LintOptions {
+  std::uint64_t balancers = 1;  // gateways that run these same settings; 1 to MOST_BALANCERS
+};
+
+// By upstream in file order, then by rule. Pure: from any thread, the same for the same scenario.
+std::vector<LintFinding> lint(const Scenario& scenario, const LintOptions& options = {});
+
+}  // namespace halfopen::sim

@@ -1,0 +1,50 @@
+// The rooms of the linter: each reads the settings of one upstream from its side. Internal to lint*.cpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/exact_law.hpp"
+#include "sim/lint.hpp"
+
+namespace halfopen::sim {
+
+// One upstream, and what its traffic is at its peak, if that is a rate.
+struct LintBlock {
+  const Scenario& scenario;
+  const LintOptions& options;
+  const UpstreamConfig& config;
+  std::string pointer;  // "/upstreams/0"
+
+  // Requests. Evenly spaced at an endpoint only where round robin deals them out of one even stream; at the
+  // endpoint with the largest weight.
+  std::optional<exact::Arrivals> requests, requests_at_endpoint;
+  // The same with the retries that the budget allows at most: what reaches the machines.
+  std::optional<exact::Arrivals> attempts, attempts_at_endpoint;
+
+  double endpoints() const { return static_cast<double>(config.endpoints.size()); }
+  std::string at(std::string_view key) const { return pointer + '/' + std::string(key); }
+  // With id, upstream and shown_by; the first pointer is where it stands.
+  LintFinding finding(std::string_view id, std::vector<std::string> keys) const;
+};
+
+using LintFindings = std::vector<LintFinding>;
+
+void lint_thresholds(const LintBlock& block, LintFindings& out);
+void lint_breaker(const LintBlock& block, LintFindings& out);
+void lint_ejection(const LintBlock& block, LintFindings& out);
+void lint_probes(const LintBlock& block, LintFindings& out);
+void lint_retries(const LintBlock& block, LintFindings& out);
+// Probe loops of several upstreams meet at one endpoint: told of the first of them.
+void lint_lockstep(const Scenario& scenario, const LintOptions& options, LintFindings& out);
+
+// Attempts a request that fails with chance p each time: 1 + p + p^2 + … over the retries allowed, and at
+// most what the budget adds. Independent failures, and a budget window that is full.
+double attempts_per_request(const RetryParams& retries, double p);
+
+// "80 %", "0.9", as the file has it.
+std::string setting_words(double value);
+
+}  // namespace halfopen::sim

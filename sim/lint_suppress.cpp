@@ -1,0 +1,138 @@
+#include "sim/lint_suppress.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "sim/json_source.hpp"
+#include "sim/json_syntax.hpp"
+#include "sim/lint.hpp"
+#include "sim/spelling.hpp"
+#include "sim/yaml_source.hpp"
+
+namespace halfopen::sim {
+
+namespace {
+
+constexpr std::string_view MARK = "halfopen-lint:", DISABLE = "disable=";
+constexpr std::string_view BLANKS = " \t";
+constexpr std::size_t NOWHERE = std::string_view::npos;
+
+// Where a mark stands, and a byte of the line that it holds for.
+struct Mark {
+  std::size_t at = 0, target = 0;
+};
+
+// Whether only blanks and the signs that begin a comment stand between the comment's begin and the mark, so
+// that a comment that merely mentions the mark is none.
+bool opens_comment(std::string_view before) {
+  const std::size_t last = before.find_last_not_of(BLANKS);
+  return last != NOWHERE && (before[last] == '/' || before[last] == '*' || before[last] == '#');
+}
+
+std::vector<Mark> json_marks(std::string_view text) {
+  std::vector<Mark> out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t next = skip_blanks(text, at);
+    const std::string_view between = text.substr(at, next - at);
+    for (std::size_t mark = between.find(MARK); mark != NOWHERE; mark = between.find(MARK, mark + 1)) {
+      const std::string_view before = between.substr(0, mark);
+      if (!opens_comment(before)) continue;
+      const bool own_line = at == 0 || before.find('\n') != NOWHERE;
+      out.push_back({at + mark, own_line ? next : at + mark});
+    }
+    at = next < text.size() ? token_end(text, next) : next;
+  }
+  return out;
+}
+
+std::vector<Mark> yaml_marks(std::string_view text) {
+  std::vector<Mark> out;
+  std::vector<std::size_t> waiting;  // marks on lines of their own, whose target is still to come
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    const bool comment = first != NOWHERE && line[first] == '#', empty = first == NOWHERE || line == "---";
+    if (!comment && !empty) {
+      for (const std::size_t at : waiting) out.push_back({at, begin});
+      waiting.clear();
+    }
+    const std::size_t mark = line.find(MARK);
+    if (mark != NOWHERE && opens_comment(line.substr(0, mark)) && line.substr(0, mark).find('#') != NOWHERE) {
+      if (comment) {
+        waiting.push_back(begin + mark);
+      } else {
+        out.push_back({begin + mark, begin});
+      }
+    }
+    begin = end + 1;
+  }
+  return out;
+}
+
+LineColumn line_of(std::string_view text, std::size_t offset) {
+  return lines_and_columns(text, {offset}).front();
+}
+
+void warn(Suppressions& out, std::string_view text, std::string_view file, std::size_t at, std::string what) {
+  Mistake mistake;
+  mistake.file = std::string(file);
+  const LineColumn place = line_of(text, at);
+  mistake.line = place.line;
+  mistake.column = place.column;
+  mistake.what = std::move(what);
+  mistake.warning = true;
+  out.warnings.push_back(std::move(mistake));
+}
+
+std::vector<std::string> ids_of(std::string_view rest) {
+  const std::string_view word = rest.substr(0, rest.find_first_of(" \t\r\n*"));
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at <= word.size();) {
+    const std::size_t comma = std::min(word.find(',', at), word.size());
+    if (comma > at) out.emplace_back(word.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return out;
+}
+
+void read_mark(Suppressions& out, std::string_view text, std::string_view file, const Mark& mark) {
+  std::string_view rest = text.substr(mark.at + MARK.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of(BLANKS), rest.size()));
+  Suppression found;
+  if (rest.starts_with(DISABLE)) found.ids = ids_of(rest.substr(DISABLE.size()));
+  if (found.ids.empty()) {
+    return warn(out, text, file, mark.at,
+                fmt::format("{} must be followed by {}ID, or several with commas", MARK, DISABLE));
+  }
+  std::vector<std::string_view> known;
+  for (const LintRule& rule : lint_rules()) known.push_back(rule.id);
+  for (const std::string& id : found.ids) {
+    if (find_lint_rule(id) != nullptr) continue;
+    warn(out, text, file, mark.at, fmt::format("there is no rule \"{}\"{}", id, did_you_mean(id, known)));
+  }
+  found.line = line_of(text, mark.target).line;
+  out.list.push_back(std::move(found));
+}
+
+}  // namespace
+
+Suppressions suppressions_of(std::string_view text, std::string_view file_name) {
+  Suppressions out;
+  for (const Mark& mark : is_yaml_name(file_name) ? yaml_marks(text) : json_marks(text))
+    read_mark(out, text, file_name, mark);
+  return out;
+}
+
+bool is_suppressed(const Suppressions& suppressions, std::string_view id,
+                   const std::vector<std::uint32_t>& lines) {
+  return std::any_of(suppressions.list.begin(), suppressions.list.end(), [&](const Suppression& one) {
+    return std::find(one.ids.begin(), one.ids.end(), id) != one.ids.end() &&
+           std::find(lines.begin(), lines.end(), one.line) != lines.end();
+  });
+}
+
+}  // namespace halfopen::sim
