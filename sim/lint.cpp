@@ -36,9 +36,12 @@ constexpr std::array<LintRule, 11> RULES{{
      "would "
      "have helped.",
      "scenarios/lint-breaker-opens-first.json"},
-    {"eject-shorter-than-timeout", "An ejection is over before attempts from before it have timed out.",
+    {"eject-shorter-than-timeout",
+     "An ejection is over before attempts from before it have timed out, and late reports count.",
      "scenarios/lint-eject-shorter-than-timeout.json"},
-    {"pool-of-one", "Ejections for an upstream of one endpoint: with nobody else left, it goes on serving.",
+    {"pool-of-one",
+     "Ejections for an upstream of one endpoint, which no reload adds to: with nobody else left, it goes on "
+     "serving.",
      "scenarios/only-endpoint-fails.json"},
     {"pool-without-spare",
      "Where the servers' capacities are known: without one endpoint, the others have more to do than they "

@@ -23,34 +23,43 @@ void lint_timeout(const LintBlock& block, LintFindings& out) {
   const std::uint64_t eject_ms = config.health->eject_ms, read_ms = config.timeouts.read_ms.value_or(0);
   const bool connect = config.timeouts.connect_ms > read_ms;
   const std::uint64_t timeout_ms = connect ? config.timeouts.connect_ms : read_ms;
-  if (eject_ms >= timeout_ms) return;
+  if (eject_ms >= timeout_ms || config.late_reports == LateReports::ignore) return;
   const char* const name = connect ? "connect_ms" : "read_ms";
   LintFinding f =
       block.finding("eject-shorter-than-timeout", {"health/eject_ms", std::string("timeouts/") + name});
   f.sentence = fmt::format("An ejection of {} is over before an attempt of {} ({}) has timed out.",
                            ms_words(eject_ms), ms_words(timeout_ms), name);
   f.why =
-      config.late_reports == LateReports::count
-          ? "Attempts from before the ejection fail after it: each of them is a verdict about the past that "
-            "fails a trial, or ejects an endpoint that is well again."
-          : "Trials of an endpoint that does not answer take longer than the ejections between them: users "
-            "wait out a whole timeout each time.";
+      "Attempts from before the ejection fail after it: each of them is a verdict about the past that fails "
+      "a "
+      "trial, or ejects an endpoint that is well again.";
   const double after_s = static_cast<double>(timeout_ms - eject_ms) / 1000;
   f.numbers = {{"verdicts come after the end of the ejection for up to", after_s, "s"}};
   if (block.requests_at_endpoint) {
     f.numbers.push_back({"attempts whose verdicts come so late, at most",
                          std::ceil(block.requests_at_endpoint->per_s * after_s - 1e-9), "attempts"});
   }
-  f.instead = fmt::format("eject_ms of at least {}, or {} of at most {}{}.", timeout_ms, name, eject_ms,
-                          config.late_reports == LateReports::count ? ", or late_reports \"ignore\"" : "");
+  f.instead = fmt::format("eject_ms of at least {}, or {} of at most {}, or late_reports \"ignore\".",
+                          timeout_ms, name, eject_ms);
   out.push_back(std::move(f));
 }
 
+// Whether a reload makes more of it.
+bool grows(const LintBlock& block) {
+  const auto has_more = [&](const UpstreamConfig& config) {
+    return config.name == block.config.name && config.endpoints.size() > 1;
+  };
+  return std::any_of(block.scenario.reloads.begin(), block.scenario.reloads.end(), [&](const Reload& reload) {
+    return std::any_of(reload.upstreams.begin(), reload.upstreams.end(), has_more);
+  });
+}
+
 void lint_pool_of_one(const LintBlock& block, LintFindings& out) {
+  if (grows(block)) return;
   LintFinding f = block.finding("pool-of-one", {"health", "endpoints"});
   f.sentence = "Ejecting the only endpoint changes nothing: with nobody else left it goes on serving.";
   f.why = "When no endpoint may be picked the whole set serves (fail-open), and here that is the same one.";
-  f.numbers = {{"endpoints", 1, "endpoint"}};
+  f.numbers = {{"its share of the requests while it is ejected", 1, "share"}};
   const double p = worst_failures(block.scenario, block.config).value_or(ASSUMED_SICK);
   if (block.requests_at_endpoint) {
     const auto ejection = exact::ejection(*block.config.health, {p}, *block.requests_at_endpoint);

@@ -5,6 +5,7 @@
 
 #include "sim/analysis_words.hpp"
 #include "sim/lint_parts.hpp"
+#include "sim/text_layout.hpp"
 
 namespace halfopen::sim {
 
@@ -19,9 +20,10 @@ void lint_retries(const LintBlock& block, LintFindings& out) {
   f.sentence = fmt::format("In a brownout of all endpoints, retries make {} attempts out of each request.",
                            number_words(load));
   f.why = fmt::format(
-      "{} retries, and a budget that grants {} for 100 requests, add load just when there is too much of "
+      "{}, and a budget that grants {} for 100 requests, add load just when there is too much of "
       "it{}.",
-      config.retries.attempts, config.retries.budget_percent,
+      config.retries.attempts == 1 ? "A retry" : grouped(config.retries.attempts) + " retries",
+      config.retries.budget_percent,
       config.breaker ? fmt::format("; the breaker ends it only above error_ratio {}", setting_words(p)) : "");
   f.numbers = {{fmt::format("attempts a request while {} of them fail", chance_words(p)), load, "attempts"}};
   f.instead = "budget_percent of 10 to 20: one endpoint's failures fit into it, everybody's don't.";
