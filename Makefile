@@ -1,7 +1,7 @@
 # One command for each habit. Everything is built under build/<preset>; see CMakePresets.json.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps demo test wheel stub fuzz soak bench format tidy clean
+.PHONY: help deps demo test wheel stub results fuzz soak bench format tidy clean
 
 python := .venv/bin/python
 package_python := $(CURDIR)/build/python/env/bin/python
@@ -48,6 +48,10 @@ stub: wheel # after a change of the bindings: the committed stub anew
 	@$(package_python) python/make_stub.py python/halfopen/_core.pyi
 	@$(package_python) -c 'from halfopen import _core; print(_core.scenario_schema(), end="")' > build/python/schema.json
 	@$(package_python) python/generate_build.py build/python/schema.json > python/halfopen/build.py
+
+study =
+results: wheel ## the four studies anew, some minutes; study=2 for one of them
+	@$(package_python) results $(study)
 
 seconds = 10
 fuzz: deps ## libFuzzer over the readers, 10 s each; seconds=N for longer
