@@ -85,8 +85,8 @@ def per_100(size: int, rate_rps: float) -> float:
 
 def by_breaker(data: pd.DataFrame, size: int, bad: int, rate_rps: float, fails: float, setting: str, placing: str = NEIGHBOURS) -> Estimate:
     """Requests of 100 that are lost more than with ejection alone, run by run."""
-    runs = [cell(data, size, bad, rate_rps, fails, one, placing) for one in (setting, ALONE)]
-    found = difference(*runs, "failed")
+    with_it, without = (cell(data, size, bad, rate_rps, fails, one, placing) for one in (setting, ALONE))
+    found = difference(with_it, without, "failed")
     scale = per_100(size, rate_rps)
     return Estimate(found.n, *(scale * number for number in found[1:]))
 
@@ -123,7 +123,7 @@ def map_claims(data: pd.DataFrame) -> Iterator[Claim]:
             for rate in RATES_RPS:
                 costs = [by_breaker(data, *one, rate, fails, setting).mean for one in partial]
                 texts += [f"{sum(cost > 1 for cost in costs)} of {len(partial)}", said(max(costs))]
-            total = [np.mean([by_breaker(data, size, size, rate, fails, setting).mean for size in SIZES]) for rate in RATES_RPS]
+            total = [float(np.mean([by_breaker(data, size, size, rate, fails, setting).mean for size in SIZES])) for rate in RATES_RPS]
             yield Claim(f"| {setting} | {100 * fails:.0f} % | {' | '.join(texts)} | {said(total[0])} | {said(total[1])} |")
     harmless = [by_breaker(data, *one, rate, fails, WITH_RATIO) for one in partial for rate in RATES_RPS for fails in SHARES]
     alive = data[(data["bad"] < data["endpoints"]) & (data["setting"] == WITH_RATIO)]
