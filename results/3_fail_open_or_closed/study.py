@@ -170,6 +170,7 @@ def claims(data: pd.DataFrame) -> Iterator[Claim]:
     same = all((cell(data, HALF, used, bad, LATE)["failed"].to_numpy() == cell(data, HALF, used, bad, BRIEF)["failed"].to_numpy()).all()
                for used in USED for bad in range(1, ENDPOINTS + 1))  # fmt: skip
     yield Claim("where half of the answers are good it never opens: run by run the same requests are lost", same)
+    yield Claim(f"here at {said(0.6 * CAPACITY_RPS)} requests a second (60 % used)")
     yield Claim(f'"breaker": {{ "consecutive_failures": {late_count(0.6 * CAPACITY_RPS)}, "error_ratio": 1, "open_ms": 1000 }}')
 
 
