@@ -50,17 +50,10 @@ bool is_lasting(const Fault& fault, Nanos duration) {
   return fault.from == 0 && fault.to >= duration && std::holds_alternative<ErrorFault>(fault.kind);
 }
 
-const ServerModel* server_of(const Scenario& scenario, const EndpointConfig& endpoint) {
-  const auto found = std::find_if(scenario.servers.begin(), scenario.servers.end(),
-                                  [&](const ServerModel& server) { return server.name == endpoint.name(); });
-  return found == scenario.servers.end() ? nullptr : &*found;
-}
-
-// The largest ratio among an endpoint's faults that traffic meets, 0 without any.
-double largest(const Scenario& scenario, const UpstreamConfig& upstream, const EndpointConfig& endpoint,
+// The largest ratio among a server's faults that traffic meets, 0 without any.
+double largest(const Scenario& scenario, const UpstreamConfig& upstream, const ServerModel* server,
                bool lasting_only) {
   double out = 0;
-  const ServerModel* server = server_of(scenario, endpoint);
   if (server == nullptr) return out;
   for (const Fault& fault : server->faults) {
     if (fault.scope == Scope::probes || (lasting_only && !is_lasting(fault, scenario.duration))) continue;
@@ -70,6 +63,16 @@ double largest(const Scenario& scenario, const UpstreamConfig& upstream, const E
 }
 
 }  // namespace
+
+const ServerModel* Servers::of(const EndpointConfig& endpoint) {
+  const std::string name = endpoint.name();
+  for (std::size_t looked = 0; looked < servers_.size(); ++looked) {
+    if (next_ == servers_.size()) next_ = 0;
+    const ServerModel& server = servers_[next_++];
+    if (server.name == name) return &server;
+  }
+  return nullptr;
+}
 
 RateFound rate_of(const Scenario& scenario, const std::string& upstream) {
   RateFound out;
@@ -89,8 +92,9 @@ RateFound rate_of(const Scenario& scenario, const std::string& upstream) {
 
 std::optional<double> lasting_failures(const Scenario& scenario, const UpstreamConfig& upstream) {
   double out = 1;
+  Servers servers(scenario);
   for (const EndpointConfig& endpoint : upstream.endpoints) {
-    out = std::min(out, largest(scenario, upstream, endpoint, true));
+    out = std::min(out, largest(scenario, upstream, servers.of(endpoint), true));
   }
   const double too_many = upstream.health ? upstream.health->failure_ratio : HealthParams{}.failure_ratio;
   return out > 0 && out < too_many ? std::optional(out) : std::nullopt;
@@ -99,8 +103,9 @@ std::optional<double> lasting_failures(const Scenario& scenario, const UpstreamC
 std::optional<double> worst_failures(const Scenario& scenario, const UpstreamConfig& upstream) {
   double out = lasting_failures(scenario, upstream).value_or(0);
   const double healthy = out;
+  Servers servers(scenario);
   for (const EndpointConfig& endpoint : upstream.endpoints) {
-    out = std::max(out, largest(scenario, upstream, endpoint, false));
+    out = std::max(out, largest(scenario, upstream, servers.of(endpoint), false));
   }
   return out > healthy ? std::optional(out) : std::nullopt;
 }
@@ -109,8 +114,9 @@ std::optional<double> worst_failures(const Scenario& scenario, const UpstreamCon
 double mean_latency_ms(const Scenario& scenario, const UpstreamConfig& upstream) {
   constexpr int DRAWS = 1000;
   double out = 0;
+  Servers servers(scenario);
   for (const EndpointConfig& endpoint : upstream.endpoints) {
-    const ServerModel* server = server_of(scenario, endpoint);
+    const ServerModel* server = servers.of(endpoint);
     if (server == nullptr) continue;
     double sum = 0;
     for (int i = 0; i < DRAWS; ++i) sum += draw_ms(server->latency, (i + 0.5) / DRAWS);

@@ -1,12 +1,26 @@
 // What a scenario says plainly about rates, failure ratios and latencies, for its analysis.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/analysis.hpp"
 
 namespace halfopen::sim {
+
+// The servers behind an upstream's endpoints, of quick use where they are asked for in the file's order: each
+// is looked for from behind the one that was found before.
+class Servers {
+ public:
+  explicit Servers(const Scenario& scenario) : servers_(scenario.servers) {}
+  const ServerModel* of(const EndpointConfig& endpoint);  // null if there is none
+
+ private:
+  const std::vector<ServerModel>& servers_;
+  std::size_t next_ = 0;
+};
 
 // Requests a second for an upstream: the sum over its traffic of what each brings while it lasts. Nothing,
 // and why, where the traffic is a list of times, users who wait for answers, or none.

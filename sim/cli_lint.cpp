@@ -51,18 +51,34 @@ std::vector<std::string> enclosing(const std::string& pointer) {
   return out;
 }
 
-bool is_quiet(const LintFinding& finding, const Text& text, const Suppressions& suppressions) {
-  if (suppressions.list.empty()) return false;
-  std::vector<std::string> pointers;
-  for (const std::string& pointer : finding.pointers) {
-    for (std::string& outer : enclosing(pointer)) pointers.push_back(std::move(outer));
-  }
+// The lines on which a finding's values and all that encloses them begin.
+struct Where {
+  SourcePlace place;  // of the first value
   std::vector<std::uint32_t> lines;
-  for (const ValuePlace& place : places_of(text.text, text.file, pointers, text.changed)) {
-    lines.push_back(place.key.line);
-    lines.push_back(place.value.line);
+};
+
+// One walk through the text for all of them.
+std::vector<Where> places_of_all(const std::vector<LintFinding>& findings, const Text& text) {
+  std::vector<std::string> pointers;
+  for (const LintFinding& finding : findings) {
+    pointers.push_back(finding.pointers.front());
+    for (const std::string& pointer : finding.pointers) {
+      for (std::string& outer : enclosing(pointer)) pointers.push_back(std::move(outer));
+    }
   }
-  return is_suppressed(suppressions, finding.id, lines);
+  const std::vector<ValuePlace> places = places_of(text.text, text.file, pointers, text.changed);
+  std::vector<Where> out;
+  std::size_t at = 0;
+  for (const LintFinding& finding : findings) {
+    Where& where = out.emplace_back();
+    where.place = places[at++].value;
+    for (const std::string& pointer : finding.pointers) {
+      const std::size_t end = at + enclosing(pointer).size();
+      for (; at < end; ++at)
+        where.lines.insert(where.lines.end(), {places[at].key.line, places[at].value.line});
+    }
+  }
+  return out;
 }
 
 LintedFile judge(const std::string& file, const Scenario& scenario, const Text& text,
@@ -70,14 +86,15 @@ LintedFile judge(const std::string& file, const Scenario& scenario, const Text& 
   LintedFile out{file, {}, 0};
   const Suppressions suppressions = suppressions_of(text.text, text.file);
   for (const Mistake& warning : suppressions.warnings) say(warning.text());
-  for (LintFinding& finding : lint(scenario, words.lint)) {
-    if (words.disabled.count(finding.id) != 0 || is_quiet(finding, text, suppressions)) {
+  std::vector<LintFinding> findings = lint(scenario, words.lint);
+  const std::vector<Where> places = places_of_all(findings, text);
+  for (std::size_t n = 0; n < findings.size(); ++n) {
+    const std::string& id = findings[n].id;
+    if (words.disabled.count(id) != 0 || is_suppressed(suppressions, id, places[n].lines)) {
       ++out.suppressed;
-      continue;
+    } else {
+      out.findings.push_back({std::move(findings[n]), text.file, places[n].place});
     }
-    const ValuePlace place =
-        places_of(text.text, text.file, {finding.pointers.front()}, text.changed).front();
-    out.findings.push_back({std::move(finding), text.file, place.value});
   }
   return out;
 }

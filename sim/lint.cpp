@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 #include <variant>
 
@@ -169,14 +170,11 @@ std::vector<LintFinding> lint(const Scenario& scenario, const LintOptions& optio
     lint_retries(block, out);
   }
   lint_lockstep(scenario, options, out);
-  const auto upstream_of = [&](const LintFinding& finding) {
-    const auto at =
-        std::find_if(scenario.upstreams.begin(), scenario.upstreams.end(),
-                     [&](const UpstreamConfig& config) { return config.name == finding.upstream; });
-    return at - scenario.upstreams.begin();
-  };
+  std::map<std::string_view, std::size_t> upstreams;
+  for (const UpstreamConfig& config : scenario.upstreams) upstreams.emplace(config.name, upstreams.size());
   std::stable_sort(out.begin(), out.end(), [&](const LintFinding& a, const LintFinding& b) {
-    return std::pair(upstream_of(a), place_of_rule(a.id)) < std::pair(upstream_of(b), place_of_rule(b.id));
+    const std::size_t at = upstreams.at(a.upstream), other = upstreams.at(b.upstream);
+    return at != other ? at < other : place_of_rule(a.id) < place_of_rule(b.id);
   });
   return out;
 }

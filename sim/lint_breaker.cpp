@@ -60,12 +60,12 @@ std::string instead(const LintBlock& block, const Race& race) {
         "A breaker.consecutive_failures over {}, so that the endpoint's own streak comes first.",
         block.config.breaker->consecutive_failures);
   }
-  std::string out =
-      fmt::format("error_ratio over {}, one endpoint's share of the failures", chance_words(race.sick / n));
-  if (race.ejects) out += fmt::format(", or error_volume over {}", number_words(*race.ejects));
+  std::string out = fmt::format("error_ratio over {}, one endpoint's share of the failures",
+                                setting_words(std::ceil(race.sick / n * 1000 - 1e-9) / 1000));
+  if (race.ejects) out += fmt::format(", or error_volume over {}", setting_words(*race.ejects));
   const double streak = std::floor((race.opens - 1) / n);
   if (race.sick >= 1 && streak >= 1)
-    out += fmt::format(", or health.consecutive_failures of at most {}", number_words(streak));
+    out += fmt::format(", or health.consecutive_failures of at most {}", setting_words(streak));
   return out + '.';
 }
 

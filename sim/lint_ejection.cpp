@@ -76,10 +76,10 @@ void lint_pool_of_one(const LintBlock& block, LintFindings& out) {
 // The least concurrency among its servers; none where one of them has no limit.
 std::optional<double> least_concurrency(const LintBlock& block) {
   std::optional<double> out;
+  Servers servers(block.scenario);
   for (const EndpointConfig& endpoint : block.config.endpoints) {
-    const auto server = std::find_if(block.scenario.servers.begin(), block.scenario.servers.end(),
-                                     [&](const ServerModel& model) { return model.name == endpoint.name(); });
-    if (server == block.scenario.servers.end() || !server->capacity) return std::nullopt;
+    const ServerModel* const server = servers.of(endpoint);
+    if (server == nullptr || !server->capacity) return std::nullopt;
     out = std::min(out.value_or(exact::FOREVER), static_cast<double>(server->capacity->concurrency));
   }
   return out;
@@ -104,7 +104,7 @@ void lint_spare(const LintBlock& block, LintFindings& out) {
   f.numbers = {{"load of a server, all in rotation", before, "share"}, {"with one ejected", after, "times"}};
   f.instead =
       fmt::format("At least {} endpoints, or more capacity in each: an ejection must not eject the next.",
-                  number_words(std::floor(in_service / *concurrency) + 2));
+                  setting_words(std::floor(in_service / *concurrency) + 2));
   out.push_back(std::move(f));
 }
 

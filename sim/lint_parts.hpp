@@ -44,7 +44,7 @@ void lint_lockstep(const Scenario& scenario, const LintOptions& options, LintFin
 // most what the budget adds. Independent failures, and a budget window that is full.
 double attempts_per_request(const RetryParams& retries, double p);
 
-// "80 %", "0.9", as the file has it.
+// A value as a file has it: 0.9, 20000.
 std::string setting_words(double value);
 
 }  // namespace halfopen::sim

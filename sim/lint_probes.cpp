@@ -74,7 +74,7 @@ void lint_readmit(const LintBlock& block, LintFindings& out) {
   f.instead = fmt::format(
       "success_threshold of at least {}; or a probe that does what users ask for, and then "
       "suppress this.",
-      number_words(enough));
+      setting_words(enough));
   out.push_back(std::move(f));
 }
 
@@ -107,7 +107,7 @@ void lint_reset(const LintBlock& block, LintFindings& out) {
   f.instead = fmt::format(
       "consecutive_failures of at most {}, or interval_ms of at least {}, or a failure_min_volume "
       "that the window holds.",
-      number_words(fits), number_words(std::ceil(streak / arrivals.per_s * 1000 - 1e-6)));
+      setting_words(fits), setting_words(std::ceil(streak / arrivals.per_s * 1000 - 1e-6)));
   out.push_back(std::move(f));
 }
 

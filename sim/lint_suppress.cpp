@@ -73,14 +73,30 @@ std::vector<Mark> yaml_marks(std::string_view text) {
   return out;
 }
 
-LineColumn line_of(std::string_view text, std::size_t offset) {
-  return lines_and_columns(text, {offset}).front();
+// A mark with the places that it and its target have.
+struct PlacedMark {
+  std::size_t at = 0;
+  LineColumn place;
+  std::uint32_t line = 0;
+};
+
+// Marks and targets both ascend, so two passes over the text do.
+std::vector<PlacedMark> placed(std::string_view text, const std::vector<Mark>& marks) {
+  std::vector<std::size_t> ats, targets;
+  for (const Mark& mark : marks) {
+    ats.push_back(mark.at);
+    targets.push_back(mark.target);
+  }
+  const std::vector<LineColumn> places = lines_and_columns(text, ats),
+                                lines = lines_and_columns(text, targets);
+  std::vector<PlacedMark> out;
+  for (std::size_t n = 0; n < marks.size(); ++n) out.push_back({ats[n], places[n], lines[n].line});
+  return out;
 }
 
-void warn(Suppressions& out, std::string_view text, std::string_view file, std::size_t at, std::string what) {
+void warn(Suppressions& out, std::string_view file, const LineColumn& place, std::string what) {
   Mistake mistake;
   mistake.file = std::string(file);
-  const LineColumn place = line_of(text, at);
   mistake.line = place.line;
   mistake.column = place.column;
   mistake.what = std::move(what);
@@ -99,22 +115,22 @@ std::vector<std::string> ids_of(std::string_view rest) {
   return out;
 }
 
-void read_mark(Suppressions& out, std::string_view text, std::string_view file, const Mark& mark) {
+void read_mark(Suppressions& out, std::string_view text, std::string_view file, const PlacedMark& mark) {
   std::string_view rest = text.substr(mark.at + MARK.size());
   rest.remove_prefix(std::min(rest.find_first_not_of(BLANKS), rest.size()));
   Suppression found;
   if (rest.starts_with(DISABLE)) found.ids = ids_of(rest.substr(DISABLE.size()));
   if (found.ids.empty()) {
-    return warn(out, text, file, mark.at,
+    return warn(out, file, mark.place,
                 fmt::format("{} must be followed by {}ID, or several with commas", MARK, DISABLE));
   }
   std::vector<std::string_view> known;
   for (const LintRule& rule : lint_rules()) known.push_back(rule.id);
   for (const std::string& id : found.ids) {
     if (find_lint_rule(id) != nullptr) continue;
-    warn(out, text, file, mark.at, fmt::format("there is no rule \"{}\"{}", id, did_you_mean(id, known)));
+    warn(out, file, mark.place, fmt::format("there is no rule \"{}\"{}", id, did_you_mean(id, known)));
   }
-  found.line = line_of(text, mark.target).line;
+  found.line = mark.line;
   out.list.push_back(std::move(found));
 }
 
@@ -122,8 +138,8 @@ void read_mark(Suppressions& out, std::string_view text, std::string_view file, 
 
 Suppressions suppressions_of(std::string_view text, std::string_view file_name) {
   Suppressions out;
-  for (const Mark& mark : is_yaml_name(file_name) ? yaml_marks(text) : json_marks(text))
-    read_mark(out, text, file_name, mark);
+  const std::vector<Mark> marks = is_yaml_name(file_name) ? yaml_marks(text) : json_marks(text);
+  for (const PlacedMark& mark : placed(text, marks)) read_mark(out, text, file_name, mark);
   return out;
 }
 

@@ -101,7 +101,7 @@ void tell_unlikely(const LintBlock& block, const HealthParams& rule, LintFinding
       chance_words(rule.failure_ratio), rule.consecutive_failures, rule.failure_min_volume);
   f.numbers = {{"chance that the volume is reached without the streak", chance, "share"}};
   f.instead = fmt::format("failure_min_volume of at most {}, or a larger consecutive_failures.",
-                          number_words(most.value_or(1)));
+                          setting_words(most.value_or(1)));
   out.push_back(std::move(f));
 }
 
@@ -139,10 +139,10 @@ void lint_volume(const LintBlock& block, const HealthParams& rule, const RuleNam
   f.numbers = {{"observations that the window holds", arrivals->poisson ? mean : most, "observations"},
                {"windows that hold the volume", share, "share"}};
   const double fits = std::max(1.0, arrivals->poisson ? std::floor(mean) : most);
-  f.instead = fmt::format("{} of at most {}", names.volume, number_words(fits));
+  f.instead = fmt::format("{} of at most {}", names.volume, setting_words(fits));
   if (!names.breaker) {
     f.instead += fmt::format(", or window_ms of at least {}",
-                             number_words(std::ceil(volume / arrivals->per_s * 1000 - 1e-6)));
+                             setting_words(std::ceil(volume / arrivals->per_s * 1000 - 1e-6)));
   }
   f.instead += fmt::format("; or leave it to {}, and say {} 1.", names.streak, names.ratio);
   out.push_back(std::move(f));

@@ -134,7 +134,7 @@ TEST_CASE("lint: volume-out-of-reach at even traffic counts the gaps") {
   const LintFinding finding = only(scenario);
   CHECK(finding.id == "volume-out-of-reach");
   CHECK(finding.numbers.front().value == 19);
-  CHECK(finding.instead.starts_with("failure_min_volume of at most 19, or window_ms of at least 20,000;"));
+  CHECK(finding.instead.starts_with("failure_min_volume of at most 19, or window_ms of at least 20000;"));
   health(scenario).window_ms = 19'001;  // the gaps of twenty take 19 s
   CHECK(ids(scenario).empty());
   health(scenario).window_ms = 19'000;
