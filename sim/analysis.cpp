@@ -23,11 +23,11 @@ RuleAnalysis rule_analysis(const HealthParams& rule, const FailureTurns& turns, 
   return out;
 }
 
-exact::Answer<exact::PoolEmpty> pool_of(const RuleAnalysis& endpoint, double p,
-                                        const UpstreamConfig& config) {
-  if (!endpoint.ejection) return exact::Answer<exact::PoolEmpty>::refused(endpoint.ejection.refusal);
-  return exact::pool_empty(*endpoint.ejection, p, static_cast<std::uint32_t>(config.endpoints.size()),
-                           config.health->eject_ms);
+RuleAnalysis turned_sick(const HealthParams& rule, const FailureTurns& turns, double healthy,
+                         const Arrivals& arrivals) {
+  RuleAnalysis out = rule_analysis(rule, turns, arrivals);
+  if (out.ejection) out.onset = exact::onset(*out.ejection, rule, turns, healthy);
+  return out;
 }
 
 Input chosen(const std::optional<double>& option, const char* name, const std::optional<double>& found,
@@ -39,19 +39,21 @@ Input chosen(const std::optional<double>& option, const char* name, const std::o
 
 void add_rules(UpstreamAnalysis& out) {
   const UpstreamConfig& config = out.config;
+  const double healthy = out.healthy.value, sick = out.sick.value;
   if (config.health) {
-    out.healthy_endpoint = rule_analysis(*config.health, {out.healthy.value}, out.at_endpoint);
-    out.sick_endpoint = rule_analysis(*config.health, {out.sick.value}, out.at_endpoint);
-    out.healthy_pool = pool_of(*out.healthy_endpoint, out.healthy.value, config);
-    out.sick_pool = pool_of(*out.sick_endpoint, out.sick.value, config);
+    out.healthy_endpoint = rule_analysis(*config.health, {healthy}, out.at_endpoint);
+    out.sick_endpoint = turned_sick(*config.health, {sick}, healthy, out.at_endpoint);
+    const exact::PoolQuestion pool{*config.health, static_cast<std::uint32_t>(config.endpoints.size()),
+                                   out.at_upstream};
+    out.healthy_pool = exact::pool_healthy(pool, healthy);
+    out.sick_pool = exact::pool_sick(pool, sick, healthy);
   }
   if (!config.breaker) return;
   const HealthParams rule = exact::rule_of(*config.breaker);
   out.breaker.emplace();
-  out.breaker->all_healthy = rule_analysis(rule, {out.healthy.value}, out.at_upstream);
-  out.breaker->one_sick =
-      rule_analysis(rule, one_sick(out.config, out.healthy.value, out.sick.value), out.at_upstream);
-  out.breaker->all_sick = rule_analysis(rule, {out.sick.value}, out.at_upstream);
+  out.breaker->all_healthy = rule_analysis(rule, {healthy}, out.at_upstream);
+  out.breaker->one_sick = turned_sick(rule, one_sick(out.config, healthy, sick), healthy, out.at_upstream);
+  out.breaker->all_sick = turned_sick(rule, {sick}, healthy, out.at_upstream);
 }
 
 // Dead: each probe fails, and takes its whole time limit.

@@ -30,6 +30,8 @@ struct Input {
 struct RuleAnalysis {
   exact::Answer<exact::Ejection> ejection = exact::Answer<exact::Ejection>::refused("not asked");
   exact::Answer<exact::Cycle> cycle = exact::Answer<exact::Cycle>::refused("not asked");
+  // From when it turns so, after a window or more of healthy traffic; not asked of what is healthy.
+  exact::Answer<exact::Onset> onset = exact::Answer<exact::Onset>::refused("not asked");
 };
 
 struct BreakerAnalysis {
@@ -47,8 +49,9 @@ struct UpstreamAnalysis {
   std::string no_rate;  // why there is no rate, and with it nothing but what probes do
   Input rate_rps, healthy, sick;
   exact::Arrivals at_endpoint, at_upstream;
-  std::optional<RuleAnalysis> healthy_endpoint, sick_endpoint;  // with a health block
-  std::optional<exact::Answer<exact::PoolEmpty>> healthy_pool, sick_pool;
+  std::optional<RuleAnalysis> healthy_endpoint, sick_endpoint;  // with a health block, as the pools
+  std::optional<exact::Answer<exact::PoolHealthy>> healthy_pool;
+  std::optional<exact::Answer<exact::PoolSick>> sick_pool;
   std::optional<BreakerAnalysis> breaker;
   std::optional<ProbeAnalysis> probes;
   std::vector<std::string> notes;  // where this scenario departs from what the models assume

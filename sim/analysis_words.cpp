@@ -51,28 +51,41 @@ std::string once_in(const Bounds& seconds) {
   return "once in " + time_words(seconds);
 }
 
-std::string within(const Bounds& seconds) {
-  if (seconds.high == exact::FOREVER) return "never for certain";
-  return fmt::format("within {}, 95 % of the time", time_words(seconds.high));
+std::string refused(const char* of_what, const std::string& why) {
+  return fmt::format("{}: no exact answer, because {}.", of_what, why);
+}
+
+// How soon, after the turn; nothing where it can't be said.
+std::string within(const exact::Onset& onset) {
+  if (onset.within_95_s.high < exact::FOREVER)
+    return fmt::format("within {}, 95 % of the time", time_words(onset.within_95_s.high));
+  if (onset.within_95_s.low == exact::FOREVER) return "never";
+  return "at some time that no bound tells";
 }
 
 std::string endpoint_sentence(const UpstreamAnalysis& upstream) {
   const auto& healthy = upstream.healthy_endpoint->ejection;
-  const auto& sick = upstream.sick_endpoint->ejection;
-  if (!healthy) return "A healthy endpoint: no exact answer, because " + healthy.refusal + '.';
-  if (!sick) return "A sick endpoint: no exact answer, because " + sick.refusal + '.';
-  const bool rarely = healthy->mean_s.low == exact::FOREVER;
-  return fmt::format("At {} and {} req/s these rules {} a healthy endpoint{}; at {} they eject it {}.",
-                     errors_words(upstream.healthy), number_words(upstream.at_endpoint.per_s),
-                     rarely ? "never eject" : "eject", rarely ? "" : ' ' + once_in(healthy->mean_s),
-                     errors_words(upstream.sick), within(sick->within_95_s));
+  const auto& sick = upstream.sick_endpoint->onset;
+  if (!healthy) return refused("A healthy endpoint", healthy.refusal);
+  const bool never = healthy->mean_s.low == exact::FOREVER;
+  std::string out = fmt::format("At {} and {} req/s these rules {} a healthy endpoint{}",
+                                errors_words(upstream.healthy), number_words(upstream.at_endpoint.per_s),
+                                never ? "never eject" : "eject", never ? "" : ' ' + once_in(healthy->mean_s));
+  if (upstream.healthy.value >= 1) {  // nothing can turn sicker
+    return out + " that starts so.";
+  }
+  if (!upstream.sick_endpoint->ejection)
+    return out + ". " + refused("A sick one", upstream.sick_endpoint->ejection.refusal);
+  if (!sick) return out + ". " + refused("One that turns sick", sick.refusal);
+  return fmt::format("{}; one that turns to {} they eject {}.", out, errors_words(upstream.sick),
+                     within(*sick));
 }
 
 std::string opens(const RuleAnalysis& rule) {
   if (!rule.ejection) return "has no exact answer (" + rule.ejection.refusal + ')';
   if (rule.ejection->mean_s.low == exact::FOREVER) return "never opens";
-  const bool soon = rule.ejection->within_95_s.high < HOUR;
-  return "opens " + (soon ? within(rule.ejection->within_95_s) : once_in(rule.ejection->mean_s));
+  const bool soon = rule.onset && rule.onset->within_95_s.high < HOUR;
+  return "opens " + (soon ? within(*rule.onset) : once_in(rule.ejection->mean_s));
 }
 
 std::string breaker_sentence(const UpstreamAnalysis& upstream) {
@@ -82,15 +95,15 @@ std::string breaker_sentence(const UpstreamAnalysis& upstream) {
                   errors_words(upstream.healthy), opens(breaker.all_healthy));
   if (upstream.config.endpoints.size() > 1) {
     out +=
-        fmt::format("; with one endpoint of {} at {} and none ejected it {}",
+        fmt::format("; when one endpoint of {} turns to {} and none is ejected it {}",
                     upstream.config.endpoints.size(), errors_words(upstream.sick), opens(breaker.one_sick));
   }
-  return out + fmt::format("; at {} everywhere it {}.", errors_words(upstream.sick), opens(breaker.all_sick));
+  return out + fmt::format("; when all do, it {}.", opens(breaker.all_sick));
 }
 
 std::string probe_sentence(const ProbeAnalysis& probes) {
-  if (!probes.detect) return "Probes: no exact answer, because " + probes.detect.refusal + '.';
-  if (!probes.readmit) return "Probes: no exact answer, because " + probes.readmit.refusal + '.';
+  if (!probes.detect) return refused("Probes", probes.detect.refusal);
+  if (!probes.readmit) return refused("Probes", probes.readmit.refusal);
   return fmt::format(
       "Probes eject an endpoint that answers nobody {} to {} after it dies, {} of the time within {}; one "
       "that "
@@ -99,24 +112,31 @@ std::string probe_sentence(const ProbeAnalysis& probes) {
       time_words(probes.detect->within_95_s.high), time_words(probes.readmit->within_95_s.high));
 }
 
-std::string pool_sentence(const UpstreamAnalysis& upstream) {
+std::string pool_false_sentence(const UpstreamAnalysis& upstream) {
   const auto& healthy = *upstream.healthy_pool;
-  const auto& sick = *upstream.sick_pool;
-  if (!healthy) return "The pool: no exact answer, because " + healthy.refusal + '.';
-  if (!sick) return "The pool: no exact answer, because " + sick.refusal + '.';
+  if (!healthy) return refused("False ejections that empty the pool", healthy.refusal);
   const double per_hour = healthy->emptied_per_hour.high;
-  std::string out = "False ejections alone never empty the pool";
-  if (per_hour > 0) {
-    const double once_s = HOUR / per_hour;
-    out = once_s < MOST_YEARS * YEAR
-              ? "False ejections alone empty the pool about once in " + time_words(once_s)
-              : "False ejections alone empty the pool less than once in 1,000,000 years";
-  }
+  if (per_hour <= 0) return "False ejections alone never empty the pool.";
+  const double once_s = HOUR / per_hour;
+  return once_s < MOST_YEARS * YEAR
+             ? "False ejections alone empty the pool about once in " + time_words(once_s) + '.'
+             : "False ejections alone empty the pool less than once in 1,000,000 years.";
+}
+
+std::string pool_sick_sentence(const UpstreamAnalysis& upstream) {
+  const auto& sick = *upstream.sick_pool;
+  if (!sick) return refused("A pool that turns sick", sick.refusal);
   const std::size_t n = upstream.config.endpoints.size();
-  const std::string whole =
-      n == 1 ? "when its one endpoint turns sick" : fmt::format("when all {} turn sick at once", n);
-  return fmt::format("{}; {}, it takes {} on average until the pool fails open.", out, whole,
-                     time_words(sick->mean_s));
+  std::string out =
+      n == 1 ? "When its one endpoint turns sick" : fmt::format("When all {} turn sick at once", n);
+  out += sick->no_quantile.empty() && sick->within_95_s.high < exact::FOREVER
+             ? fmt::format(" the pool is empty and fails open within {}, 95 % of the time",
+                           time_words(sick->within_95_s.high))
+             : fmt::format(", no exact answer says when the pool is empty, because {}",
+                           sick->no_quantile.empty() ? "no bound tells" : sick->no_quantile);
+  return fmt::format("{}; while they stay sick, {} {} of the requests meet an empty pool.", out,
+                     sick->fail_open_share.exact() ? "about" : "at most",
+                     chance_words(sick->fail_open_share.high));
 }
 
 }  // namespace
@@ -161,7 +181,10 @@ std::string chance_words(const Bounds& chance) {
 std::vector<std::string> sentences(const UpstreamAnalysis& upstream) {
   std::vector<std::string> out;
   if (upstream.healthy_endpoint && upstream.sick_endpoint) out.push_back(endpoint_sentence(upstream));
-  if (upstream.healthy_pool && upstream.sick_pool) out.push_back(pool_sentence(upstream));
+  if (upstream.healthy_pool && upstream.sick_pool) {
+    out.push_back(pool_false_sentence(upstream));
+    out.push_back(pool_sick_sentence(upstream));
+  }
   if (upstream.breaker) out.push_back(breaker_sentence(upstream));
   if (upstream.probes) out.push_back(probe_sentence(*upstream.probes));
   return out;

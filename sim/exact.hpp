@@ -7,6 +7,7 @@
 //   exact_law       the law of a number of attempts, and of the time that they take
 //   exact_rule      attempts until a streak, or until the ratio rule
 //   exact_ejection  time until an ejection or opening, false or right
+//   exact_onset     time until what was healthy for long and turns sick is out
 //   exact_cycle     healthy - ejected - half-open of an endpoint; closed - open - half-open of a breaker
 //   exact_probes    detection by active probes
 //   exact_pool      n identical endpoints until none is left
@@ -17,6 +18,7 @@
 #include "sim/exact_cycle.hpp"
 #include "sim/exact_ejection.hpp"
 #include "sim/exact_law.hpp"
+#include "sim/exact_onset.hpp"
 #include "sim/exact_pool.hpp"
 #include "sim/exact_probes.hpp"
 #include "sim/exact_rule.hpp"

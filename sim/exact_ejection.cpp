@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "sim/exact_coins.hpp"
 #include "sim/exact_numbers.hpp"
 #include "sim/real_math.hpp"
 
@@ -18,38 +19,24 @@ constexpr double CHERNOFF_FROM = 20'000;  // observations in a window
 constexpr std::uint64_t MAX_HORIZON = 1'000'000;
 constexpr double HOUR_S = 3600;
 
-struct Coins {
-  double mean = 0, most = 0;
-  double turns = 1;
-
-  // The mean of any `n` in a row is at most this.
-  double of(std::uint64_t n) const {
-    return std::min(most, mean + (most - mean) * turns / static_cast<double>(std::max<std::uint64_t>(n, 1)));
-  }
-};
-
-Coins coins_of(const FailureTurns& turns) {
-  Coins out;
-  out.most = *std::max_element(turns.begin(), turns.end());
-  out.turns = static_cast<double>(turns.size());
-  out.mean = std::accumulate(turns.begin(), turns.end(), 0.0) / out.turns;
-  if (turns.size() == 1) out.turns = 0;  // one coin: no part of a turn is unlike the whole
-  return out;
-}
-
 // At most the chance that a failure which finds `others` in the window meets the ratio rule.
 double meets_ratio(const HealthParams& rule, const Coins& coins, std::uint64_t others) {
   const std::uint64_t need = failures_needed(rule, others + 1);
   if (need == 0) return 0;
   const double p = coins.of(others);
-  if (coins.turns > 0 && static_cast<double>(need - 1) < static_cast<double>(others) * p + 1) return 1;
+  const double all = static_cast<double>(others);
+  if (coins.turns > 0 && static_cast<double>(need - 1) < all * p + 1) return 1;
+  if (all > CHERNOFF_FROM)
+    return real::exp(-all * std::min(700.0, relative_entropy(static_cast<double>(need - 1) / all, p)));
   return binomial_at_least(others, p, need - 1);
 }
 
 double ratio_rate_poisson(const HealthParams& rule, const Coins& coin, const Arrivals& arrivals,
                           double in_window) {
   if (in_window > CHERNOFF_FROM) {
-    const double kl = relative_entropy(rule.failure_ratio, coin.mean);
+    // A window with half of them or fewer has a chance of exp(-0.15 * 20,000).
+    const double kl =
+        relative_entropy(rule.failure_ratio, coin.of(static_cast<std::uint64_t>(in_window / 2)));
     const double enough = poisson_more_than(in_window, rule.failure_min_volume - 2.0);  // others in it
     return arrivals.per_s * std::min(coin.mean * enough, real::exp(in_window * exp_m1(-kl)));
   }
@@ -64,14 +51,12 @@ double ratio_rate_poisson(const HealthParams& rule, const Coins& coin, const Arr
 // The number in a window of evenly spaced attempts, floored to the ms, is one of three.
 double ratio_rate_regular(const HealthParams& rule, const Coins& coins, const Arrivals& arrivals,
                           bool& can_fire) {
-  const double per_ms = arrivals.per_s / 1000, window = static_cast<double>(rule.window_ms);
-  const auto fewest = static_cast<std::uint64_t>(std::floor((window - 1) * per_ms + 1e-9)) + 1;
-  const auto most = static_cast<std::uint64_t>(std::ceil((window + 1) * per_ms - 1e-9));
+  const EvenVolume volume = even_volume(rule.window_ms, arrivals.per_s);
   double chance = 0;
-  for (std::uint64_t n = fewest; n <= std::max(fewest, most); ++n) {
+  for (std::uint64_t n = volume.fewest; n <= volume.most; ++n) {
     chance = std::max(chance, meets_ratio(rule, coins, n - 1));
   }
-  can_fire = failures_needed(rule, std::max(fewest, most)) != 0;
+  can_fire = failures_needed(rule, volume.most) != 0;
   // As a rate whose exp(-h gap) is 1 - p chance.
   const double q = std::min(coins.mean * chance, 1 - 1e-15);
   return -arrivals.per_s * ln_1p(-q);
@@ -98,30 +83,14 @@ class Survival {
   InTime streak_, window_;
 };
 
-// The least t with survive(t) <= 1 - level, by bisection; infinite beyond 10^12 s.
-template <class Survive>
-double quantile_s(const Survive& survive, double level, double start_s) {
-  double low = 0, high = start_s;
-  while (survive(high) > 1 - level) {
-    low = high;
-    high *= 2;
-    if (high > 1e12) return FOREVER;
-  }
-  for (int i = 0; i < 100 && high - low > 1e-10 * high; ++i) {
-    const double middle = low + (high - low) / 2;
-    (survive(middle) > 1 - level ? low : high) = middle;
-  }
-  return high;
-}
-
 Bounds quantile_bounds(const Ejection& e, const Survival& survival, double level) {
   const double start_s = 1 / e.arrivals.per_s;
   if (e.by_window >= level) {
-    const double at = quantile_s([&](double t) { return survival.within_window(t); }, level, start_s);
+    const double at = time_until([&](double t) { return survival.within_window(t); }, level, start_s);
     return {at, at};
   }
-  const double low = quantile_s([&](double t) { return survival.at_least(t); }, level, start_s);
-  const double high = quantile_s([&](double t) { return survival.at_most(t); }, level, start_s);
+  const double low = time_until([&](double t) { return survival.at_least(t); }, level, start_s);
+  const double high = time_until([&](double t) { return survival.at_most(t); }, level, start_s);
   return {std::min(low, high), high};
 }
 
@@ -189,17 +158,25 @@ std::string fill_windows(Ejection& e, bool streak, const HealthParams& rule, con
 
 }  // namespace
 
+EvenVolume even_volume(std::uint64_t window_ms, double per_s) {
+  const double per_ms = per_s / 1000, window = static_cast<double>(window_ms);
+  EvenVolume out;
+  out.fewest = static_cast<std::uint64_t>(std::floor((window - 1) * per_ms + 1e-9)) + 1;
+  out.most = std::max(out.fewest, static_cast<std::uint64_t>(std::ceil(window * per_ms - 1e-9)));
+  return out;
+}
+
 Answer<Ejection> ejection(const HealthParams& rule, const FailureTurns& turns, const Arrivals& given) {
   if (std::string why = out_of_range(turns, given); !why.empty())
     return Answer<Ejection>::refused(std::move(why));
   Ejection out;
   out.arrivals = given;
-  if (turns.size() > 1) out.arrivals.poisson = false;
   const Answer<CountLaw> streak = streak_law(rule.consecutive_failures, turns);
   if (streak) {
     out.streak = *streak;
   } else {
     out.streak.tail = {0};
+    out.streak_known = false;
   }
   if (std::string why = fill_windows(out, streak.value.has_value(), rule, turns); !why.empty()) {
     return Answer<Ejection>::refused(std::move(why));
@@ -213,7 +190,7 @@ Answer<Ejection> ejection(const HealthParams& rule, const FailureTurns& turns, c
   out.ratio_per_s = out.arrivals.poisson ? ratio_rate_poisson(rule, coins, out.arrivals, in_window)
                                          : ratio_rate_regular(rule, coins, out.arrivals, out.ratio_can_fire);
   const bool settled = 1 - out.by_window <= CountLaw::COMPLETE || !out.ratio_can_fire;
-  const bool chernoff = out.cut || (out.arrivals.poisson && in_window > CHERNOFF_FROM);
+  const bool chernoff = out.cut || in_window > CHERNOFF_FROM;
   out.bound = settled ? "exact" : chernoff ? "streak alone, Harris, Chernoff" : "streak alone, Harris";
   if (!settled && turns.size() > 1) out.bound += ", Hoeffding";
   out.mean_s = mean_bounds(out);

@@ -5,21 +5,22 @@
 //
 //   at least   "streak alone": the two rules never eject later than one of them. P(T <= t) >= P(streak by t),
 //              and >= P(either within the first window), both exact.
-//   at most    "Harris": more failures and fewer successes only ever help either rule, so "no streak by t",
-//              "no ratio in the first window" and "no ratio in each later moment" are all decreasing in the
-//              same independent outcomes, and such events are positively correlated (Harris 1960; for Poisson
-//              arrivals failures and successes are independent Poisson processes). Hence
+//   at most    "Harris": given when the attempts come, failures only ever help either rule, so "no streak by
+//              t", "no ratio in the first window" and "no ratio in each later moment" are all decreasing in
+//              the same independent outcomes, and such events are positively correlated (Harris 1960). The
+//              luck of the times themselves is averaged factor by factor; for Poisson arrivals that is exact
+//              where the minimum volume is far below what a window holds, and not proven where it is near.
+//              Hence
 //              P(T > t) >= P(no streak by t) * P(no ratio in the first window) * exp(-h (t - W)), where h is
 //              the rate at which failures meet the ratio rule on a full window. Poisson arrivals see n others
 //              in it with Poisson(rate * W) probability (Mecke's formula), each failing on its own:
 //              h = rate * p * sum over n of P(Poisson = n) P(Binomial(n, p) + 1 >= failures_needed(n + 1)).
-//   "Chernoff" Above 20,000 Poisson observations a window, P(Binomial(n, p) >= ratio n) is exp(-n KL(ratio ||
+//   "Chernoff" Above 20,000 observations a window, P(Binomial(n, p) >= ratio n) is exp(-n KL(ratio ||
 //              p)) at most, and the sum over n is exp(-rate W (1 - exp(-KL))). The same bounds what is left
 //              of a first window too long to be followed to its end (then `cut`, and window_s is shorter).
 //   "Hoeffding" Endpoints that take turns fail unlike each other: a sum of such coins is at most as far above
-//              its mean as the binomial of their mean (Hoeffding 1956). Harris needs outcomes that don't
-//              depend on the times, so for turns these bounds are for evenly spaced attempts.
-//              Regular attempts see one of three numbers of others, and the worst of them is taken.
+//              its mean as the binomial of their mean (Hoeffding 1956).
+// Evenly spaced attempts see one of a few numbers of others, and the worst of them is taken.
 //
 // What "exact" leaves out: times are to the ms, since the machines read ms; and what the first window leaves
 // with a chance of 10^-12 at most counts as ended with it.
@@ -34,6 +35,7 @@ namespace halfopen::sim::exact {
 
 struct Ejection {
   CountLaw streak;               // attempts until the streak rule alone; never, where it can't be followed
+  bool streak_known = true;      // false: too long to be followed, and not needed
   double streak_mean_s = 0;      // E of the time until the streak rule alone
   CountLaw first_window;         // until either, while nothing has aged
   double window_s = 0;           // so long it is exact

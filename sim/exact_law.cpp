@@ -184,14 +184,20 @@ std::optional<double> time_quantile_s(const CountLaw& law, const Arrivals& arriv
   if (!count) return std::nullopt;
   if (!arrivals.poisson) return *count / arrivals.per_s;
   const InTime in_time(law, arrivals);
-  double low = 0, high = *count / arrivals.per_s;
-  while (in_time.survival(high) > 1 - level) {
+  const double at = time_until([&](double t) { return in_time.survival(t); }, level, *count / arrivals.per_s);
+  return at == FOREVER ? std::nullopt : std::optional(at);
+}
+
+double time_until(const std::function<double(double)>& survive, double level, double start_s) {
+  double low = 0, high = start_s;
+  while (survive(high) > 1 - level) {
     low = high;
     high *= 2;
+    if (high > 1e12) return FOREVER;
   }
-  for (int i = 0; i < 200 && high - low > 1e-9 * high; ++i) {
+  for (int i = 0; i < 100 && high - low > 1e-10 * high; ++i) {
     const double middle = low + (high - low) / 2;
-    (in_time.survival(middle) > 1 - level ? low : high) = middle;
+    (survive(middle) > 1 - level ? low : high) = middle;
   }
   return high;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -95,6 +96,10 @@ double time_survival(const CountLaw& law, const Arrivals& arrivals, double t_s);
 double mean_time_s(const CountLaw& law, const Arrivals& arrivals);  // E N / rate (Wald)
 // None beyond what the law knows.
 std::optional<double> time_quantile_s(const CountLaw& law, const Arrivals& arrivals, double level);
+
+// The least t with survive(t) <= 1 - level, by bisection to 1 part in 10^10; infinite beyond 10^12 s.
+// `survive` does not increase; the search starts at start_s > 0.
+double time_until(const std::function<double(double)>& survive, double level, double start_s);
 
 // E of the time before min(T, t_s).
 double mean_time_within_s(const CountLaw& law, const Arrivals& arrivals, double t_s);

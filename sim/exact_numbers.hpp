@@ -2,8 +2,11 @@
 // bit is the same on every compiler and processor. Thread-safe; nothing throws but std::bad_alloc.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
+
+#include "sim/real_math.hpp"
 
 namespace halfopen::sim::exact {
 
@@ -31,5 +34,22 @@ double poisson_more_than(double mean, double n);
 
 // KL(a || p) of two coins, in nats: P(X >= a n) <= exp(-n KL) for a > p (Chernoff). 0 where a <= p.
 double relative_entropy(double a, double p);
+
+// Chernoff's inequality: the least of exp(ln_bound(theta)) over 0 <= theta <= 400, where ln_bound is convex
+// and 0 at 0, the logarithm of E exp(theta X). P(X >= 0) is at most this. Within [0, 1].
+template <class Exponent>
+double chernoff(const Exponent& ln_bound) {
+  double low = 0, high = 2e-3;
+  while (high < 200 && ln_bound(high) < ln_bound(high / 2)) high *= 2;
+  for (int i = 0; i < 32; ++i) {
+    const double a = low + (high - low) / 3, b = high - (high - low) / 3;
+    if (ln_bound(a) < ln_bound(b)) {
+      high = b;
+    } else {
+      low = a;
+    }
+  }
+  return real::exp(std::clamp(ln_bound((low + high) / 2), -700.0, 0.0));
+}
 
 }  // namespace halfopen::sim::exact

@@ -74,20 +74,32 @@ void cycle_members(ObjectWriter& out, const exact::Cycle& c) {
   bounds(out, "turned_away", c.turned_away);
 }
 
-void rule(ObjectWriter& parent, std::string_view name, const RuleAnalysis& given) {
+void onset_members(ObjectWriter& out, const exact::Onset& onset) {
+  out.text("bound", onset.bound);
+  bounds(out, "median_s", onset.median_s);
+  bounds(out, "p95_s", onset.within_95_s);
+  bounds(out, "within_an_hour", onset.in_an_hour);
+}
+
+void rule(ObjectWriter& parent, std::string_view name, const RuleAnalysis& given, bool turns_so = false) {
   answer(parent, name, given.ejection, [&](ObjectWriter& out, const exact::Ejection& e) {
     ejection_members(out, e);
+    if (turns_so) answer(out, "after_healthy", given.onset, onset_members);
     answer(out, "cycle", given.cycle, cycle_members);
   });
 }
 
-void pool_members(ObjectWriter& out, const exact::PoolEmpty& pool) {
-  bounds(out, "mean_requests_until_empty", pool.mean_requests);
-  bounds(out, "mean_s_until_empty", pool.mean_s);
-  bounds(out, "p95_s_until_empty", pool.within_95_s);
+void pool_sick_members(ObjectWriter& out, const exact::PoolSick& pool) {
+  object(out, "p95_s_until_empty", [&](ObjectWriter& time) {
+    if (!pool.no_quantile.empty()) {
+      time.text("refused", pool.no_quantile);
+      return;
+    }
+    time.number("low", pool.within_95_s.low);
+    time.number("high", pool.within_95_s.high);
+  });
   bounds(out, "empty_before_a_return", pool.gone_before_return);
-  bounds(out, "empty_share", pool.empty_share);
-  bounds(out, "emptied_per_hour", pool.emptied_per_hour);
+  bounds(out, "fail_open_share", pool.fail_open_share);
 }
 
 void probe_members(ObjectWriter& out, const exact::ProbeWait& wait) {
@@ -114,18 +126,21 @@ void upstream_members(ObjectWriter& out, const UpstreamAnalysis& upstream) {
   if (upstream.healthy_endpoint && upstream.sick_endpoint) {
     object(out, "ejection", [&](ObjectWriter& each) {
       rule(each, "healthy", *upstream.healthy_endpoint);
-      rule(each, "sick", *upstream.sick_endpoint);
+      rule(each, "sick", *upstream.sick_endpoint, true);
     });
     object(out, "pool", [&](ObjectWriter& each) {
-      answer(each, "healthy", *upstream.healthy_pool, pool_members);
-      answer(each, "sick", *upstream.sick_pool, pool_members);
+      answer(each, "healthy", *upstream.healthy_pool,
+             [](ObjectWriter& pool, const exact::PoolHealthy& healthy) {
+               bounds(pool, "emptied_per_hour", healthy.emptied_per_hour);
+             });
+      answer(each, "sick", *upstream.sick_pool, pool_sick_members);
     });
   }
   if (upstream.breaker) {
     object(out, "breaker", [&](ObjectWriter& each) {
       rule(each, "all_healthy", upstream.breaker->all_healthy);
-      rule(each, "one_sick", upstream.breaker->one_sick);
-      rule(each, "all_sick", upstream.breaker->all_sick);
+      rule(each, "one_sick", upstream.breaker->one_sick, true);
+      rule(each, "all_sick", upstream.breaker->all_sick, true);
     });
   }
   if (upstream.probes) {

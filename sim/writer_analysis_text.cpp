@@ -37,31 +37,41 @@ std::string row_text(const Row& row) {
   return out + '\n';
 }
 
-using Ask = std::function<std::string(const exact::Ejection&, const exact::Cycle&)>;
+using Ask = std::function<std::string(const RuleAnalysis&)>;
 struct Question {
   const char* label;
   Ask ask;
 };
 
+std::string onset_words(const RuleAnalysis& rule, exact::Bounds exact::Onset::*which) {
+  return rule.onset ? time_words((*rule.onset).*which) : "-";
+}
+
 std::vector<Question> questions(bool breaker) {
-  using exact::Cycle;
-  using exact::Ejection;
+  using exact::Onset;
+  using Rule = RuleAnalysis;
   return {
-      {breaker ? "mean time to opening" : "mean time to ejection",
-       [](const Ejection& e, const Cycle&) { return time_words(e.mean_s); }},
-      {"  half of them within", [](const Ejection& e, const Cycle&) { return time_words(e.median_s); }},
-      {"  95 % within", [](const Ejection& e, const Cycle&) { return time_words(e.within_95_s); }},
-      {"chance within an hour", [](const Ejection& e, const Cycle&) { return chance_words(e.in_an_hour); }},
+      {"after healthy traffic", [](const Rule&) { return std::string(); }},
+      {"  half of them within", [](const Rule& r) { return onset_words(r, &Onset::median_s); }},
+      {"  95 % within", [](const Rule& r) { return onset_words(r, &Onset::within_95_s); }},
+      {"  how sure", [](const Rule& r) { return r.onset ? r.onset->bound : "-"; }},
+      {"after a start or a return", [](const Rule&) { return std::string(); }},
+      {"  mean", [](const Rule& r) { return time_words(r.ejection->mean_s); }},
+      {"  half of them within", [](const Rule& r) { return time_words(r.ejection->median_s); }},
+      {"  95 % within", [](const Rule& r) { return time_words(r.ejection->within_95_s); }},
+      {"  chance within an hour", [](const Rule& r) { return chance_words(r.ejection->in_an_hour); }},
+      {"  how sure", [](const Rule& r) { return r.ejection->bound; }},
       {breaker ? "closed, of the time" : "in rotation, of the time",
-       [](const Ejection&, const Cycle& c) { return chance_words(c.in_rotation); }},
+       [](const Rule& r) { return chance_words(r.cycle->in_rotation); }},
       {breaker ? "open for" : "out for",
-       [](const Ejection&, const Cycle& c) { return time_words(c.outage_s); }},
-      {"trials an hour", [](const Ejection&, const Cycle& c) { return number_words(c.trials_per_hour); }},
-      {breaker ? "refused, of the requests" : "trials, of its requests",
-       [breaker](const Ejection&, const Cycle& c) {
-         return chance_words(breaker ? c.turned_away : c.trial_share);
+       [](const Rule& r) {
+         return r.cycle->outage_s == exact::FOREVER ? "good" : time_words(r.cycle->outage_s);
        }},
-      {"how sure", [](const Ejection& e, const Cycle&) { return e.bound; }},
+      {"trials an hour", [](const Rule& r) { return number_words(r.cycle->trials_per_hour); }},
+      {breaker ? "refused, of the requests" : "trials, of its requests",
+       [breaker](const Rule& r) {
+         return chance_words(breaker ? r.cycle->turned_away : r.cycle->trial_share);
+       }},
   };
 }
 
@@ -71,8 +81,7 @@ std::string rule_table(const std::vector<std::string>& heads, const std::vector<
   for (const Question& question : questions(breaker)) {
     Row row{question.label, {}};
     for (const RuleAnalysis* rule : rules) {
-      row.cells.push_back(rule->ejection && rule->cycle ? question.ask(*rule->ejection, *rule->cycle)
-                                                        : "no answer");
+      row.cells.push_back(rule->ejection && rule->cycle ? question.ask(*rule) : "no answer");
     }
     out += row_text(row);
   }
@@ -82,15 +91,16 @@ std::string rule_table(const std::vector<std::string>& heads, const std::vector<
 std::string pool_rows(const UpstreamAnalysis& upstream) {
   const auto& sick = *upstream.sick_pool;
   const auto& healthy = *upstream.healthy_pool;
-  if (!sick || !healthy) return "";
-  const exact::PoolEmpty& all = *sick;
-  std::string out = row_text({"sick all at once: empty in", {time_words(all.mean_s) + " on average"}});
-  if (all.no_quantile.empty()) {
-    out += row_text({"  95 % within", {time_words(all.within_95_s)}});
+  std::string out;
+  if (sick) {
+    const exact::PoolSick& all = *sick;
+    if (all.no_quantile.empty()) out += row_text({"all turn sick: 95 % in", {time_words(all.within_95_s)}});
     out += row_text({"  before any returns", {chance_words(all.gone_before_return)}});
+    out += row_text({"  then fails open for", {chance_words(all.fail_open_share) + " of the requests"}});
   }
-  out += row_text({"sick for good: empty for", {chance_words(all.empty_share) + " of the time"}});
-  return out + row_text({"healthy: empty for", {chance_words(healthy->empty_share) + " of the time"}});
+  if (healthy)
+    out += row_text({"healthy: emptied", {number_words(healthy->emptied_per_hour) + " times an hour"}});
+  return out.empty() ? out : "\n  The pool\n" + out;
 }
 
 std::string probe_rows(const ProbeAnalysis& probes) {
@@ -128,7 +138,7 @@ std::string upstream_text(const UpstreamAnalysis& upstream) {
   if (upstream.healthy_endpoint && upstream.sick_endpoint) {
     out += "\n  One endpoint, ejected by its traffic\n";
     out += rule_table({healthy, sick}, {&*upstream.healthy_endpoint, &*upstream.sick_endpoint}, false);
-    out += "\n  The pool\n" + pool_rows(upstream);
+    out += pool_rows(upstream);
   }
   if (upstream.breaker) {
     const BreakerAnalysis& breaker = *upstream.breaker;

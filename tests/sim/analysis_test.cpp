@@ -90,9 +90,8 @@ TEST_CASE("analysis: the operator's sentence") {
   scenario.name = "shop";
   const UpstreamAnalysis upstream = only(scenario);
   CHECK(sentences(upstream).front() ==
-        "At 0.5 % errors and 250 req/s these rules eject a healthy endpoint once in 40.8 years; at 60 % "
-        "errors they "
-        "eject it within 0.133 s, 95 % of the time.");
+        "At 0.5 % errors and 250 req/s these rules eject a healthy endpoint once in 40.8 years; one that turns "
+        "to 60 % errors they eject within 0.331 s, 95 % of the time.");
   const std::string text = analysis_text(analyze(scenario));
   CHECK(text.find("Exact answers for shop\n") == 0);
   CHECK(text.find("how sure") != std::string::npos);

@@ -1,7 +1,7 @@
 // Pools against real trackers, and the functions of probability that all exact models share.
 #include <doctest/doctest.h>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -15,48 +15,165 @@ namespace {
 
 using namespace judging;
 
-// The share of the time from 10 s to `run_s` for which nobody of three may be picked; requests go to a random
-// candidate.
-double empty_share_of(const HealthParams& rule, double p, double per_s, double run_s, Luck luck) {
-  std::array<EndpointHealth, 3> pool;
-  double t = 0, empty = 0;
-  for (;;) {
-    t += luck.exponential(1000 / per_s);
-    if (t > run_s * 1000) return empty / ((run_s - 10) * 1000);
-    const Instant now{100'000 + static_cast<std::uint64_t>(t)};
+// A pool of real trackers that fails open: a request goes to a random candidate, or to anybody where there is
+// none.
+class Pool {
+ public:
+  Pool(const PoolQuestion& q, Luck luck) : q_(q), luck_(luck), endpoints_(q.endpoints) {}
+
+  // One request, failing with probability p. `now_s` goes on.
+  void request(double p) {
+    const double gap = 1000 / q_.arrivals.per_s;
+    t_ms_ += q_.arrivals.poisson ? luck_.exponential(gap) : gap;
+    const Instant now{100'000 + static_cast<std::uint64_t>(t_ms_)};
     std::vector<EndpointHealth*> candidates;
-    for (EndpointHealth& one : pool) {
-      if (one.is_candidate(rule, now)) candidates.push_back(&one);
+    for (EndpointHealth& one : endpoints_) {
+      if (one.is_candidate(q_.rule, now)) candidates.push_back(&one);
     }
-    if (candidates.empty()) {
-      if (t > 10'000) empty += 1000 / per_s;  // a Poisson stream sees the shares of the time
-      continue;
+    ++requests;
+    const bool nobody = candidates.empty();
+    fail_open += nobody;
+    if (nobody) {
+      for (EndpointHealth& one : endpoints_) candidates.push_back(&one);
     }
     EndpointHealth& picked =
-        *candidates[static_cast<std::size_t>(luck.unit() * static_cast<double>(candidates.size()))];
-    picked.acquire(rule, now);
-    picked.report(rule, now, luck.unit() < p);
+        *candidates[static_cast<std::size_t>(luck_.unit() * static_cast<double>(candidates.size()))];
+    if (!nobody) picked.acquire(q_.rule, now);
+    picked.report(q_.rule, now, luck_.unit() < p);
+    emptied += !nobody && std::none_of(endpoints_.begin(), endpoints_.end(),
+                                       [&](EndpointHealth& one) { return one.is_candidate(q_.rule, now); });
+  }
+  double now_s() const { return t_ms_ / 1000; }
+  bool all_ejected() const {
+    return std::all_of(endpoints_.begin(), endpoints_.end(),
+                       [](const EndpointHealth& one) { return one.stored_state() == HealthState::ejected; });
+  }
+
+  double requests = 0, fail_open = 0, emptied = 0;
+
+ private:
+  const PoolQuestion& q_;
+  Luck luck_;
+  std::vector<EndpointHealth> endpoints_;
+  double t_ms_ = 0;
+};
+
+// From one and a half windows of healthy traffic to the moment when the last is out, in s.
+double last_out_s(const PoolQuestion& q, double p, double before, Luck luck) {
+  Pool pool(q, luck);
+  const double turn_s = 1.5 * static_cast<double>(q.rule.window_ms) / 1000;
+  while (pool.now_s() < turn_s) pool.request(before);
+  while (!pool.all_ejected()) pool.request(p);
+  return pool.now_s() - turn_s;
+}
+
+double errors_of_p95(const PoolQuestion& q, double p, double before, double at_s, std::uint64_t runs) {
+  double hits = 0;
+  for (std::uint64_t r = 0; r < runs; ++r) hits += last_out_s(q, p, before, Luck(62, r)) <= at_s;
+  return (hits / static_cast<double>(runs) - 0.95) / std::sqrt(0.95 * 0.05 / static_cast<double>(runs));
+}
+
+TEST_CASE(
+    "exact pool: the last of four goes within the bounds, with the others' traffic and the ratio rule") {
+  PoolQuestion q{small_rule(), 4, {80, true}};
+  q.rule.window_ms = 10'000;
+  q.rule.eject_ms = 30'000;
+  const Answer<PoolSick> pool = pool_sick(q, 0.7, 0.01);
+  REQUIRE(pool);
+  REQUIRE(pool->no_quantile.empty());
+  CHECK(pool->gone_before_return.low > 0.999);
+  CHECK(pool->within_95_s.low > 0.8 * pool->within_95_s.high);
+  CHECK(errors_of_p95(q, 0.7, 0.01, pool->within_95_s.high, 1'000) > -WIDTH);
+  CHECK(errors_of_p95(q, 0.7, 0.01, pool->within_95_s.low, 1'000) < WIDTH);
+  PoolQuestion later = q;
+  later.rule.consecutive_failures = 8;
+  later.rule.failure_min_volume = 4'000'000'000;
+  CHECK(errors_of_p95(later, 0.7, 0.01, pool->within_95_s.high, 300) < -WIDTH);
+}
+
+TEST_CASE("exact pool: where the first is back before the last is out there is no such time") {
+  PoolQuestion q{HealthParams{}, 10, {100, true}};
+  q.rule.failure_ratio = 0.9;
+  q.rule.eject_ms = 1000;
+  const Answer<PoolSick> pool = pool_sick(q, 0.3, 0.005);
+  REQUIRE(pool);
+  CHECK(pool->no_quantile == "an ejected endpoint may be back before the last is out");
+  CHECK(pool->gone_before_return.low < 0.01);
+}
+
+struct Shares {
+  std::vector<double> fail_open, emptied_per_hour;
+};
+Shares run_pools(const PoolQuestion& q, double p, double run_s, std::uint64_t runs) {
+  Shares out;
+  for (std::uint64_t r = 0; r < runs; ++r) {
+    Pool pool(q, Luck(63, r));
+    while (pool.now_s() < run_s) pool.request(p);
+    out.fail_open.push_back(pool.fail_open / pool.requests);
+    out.emptied_per_hour.push_back(pool.emptied / run_s * 3600);
+  }
+  return out;
+}
+
+TEST_CASE("exact pool: one endpoint alone fails open for exactly so many requests, so often") {
+  for (const bool poisson : {true, false}) {
+    PoolQuestion q{small_rule(), 1, {20, poisson}};
+    q.rule.failure_min_volume = 4'000'000'000;
+    q.rule.eject_ms = 70;
+    const Answer<PoolSick> sick = pool_sick(q, 0.7, 0);
+    const Answer<PoolHealthy> healthy = pool_healthy(q, 0.7);
+    REQUIRE(sick);
+    REQUIRE(healthy);
+    CHECK(sick->fail_open_share.exact());
+    const Shares shares = run_pools(q, 0.7, 400, 50);
+    CHECK(mean_agrees(shares.fail_open, sick->fail_open_share.low, sick->fail_open_share.high));
+    CHECK(
+        mean_agrees(shares.emptied_per_hour, healthy->emptied_per_hour.low, healthy->emptied_per_hour.high));
+    PoolQuestion longer = q;
+    longer.rule.eject_ms += 60;
+    CHECK_FALSE(mean_agrees(run_pools(longer, 0.7, 400, 50).fail_open, sick->fail_open_share.low,
+                            sick->fail_open_share.high));
   }
 }
 
-TEST_CASE("exact pool: a pool of three real trackers is empty for Erlang's share of the time") {
-  HealthParams rule = small_rule();
-  rule.failure_min_volume = 4'000'000'000;
-  const Answer<Ejection> one = ejection(rule, {0.7}, {20, true});
-  REQUIRE(one);
-  const Answer<PoolEmpty> pool = pool_empty(*one, 0.7, 3, rule.eject_ms);
+TEST_CASE("exact pool: three sick endpoints fail open for no more of the requests than the bound says") {
+  const PoolQuestion q{small_rule(), 3, {60, true}};
+  const Answer<PoolSick> sick = pool_sick(q, 0.7, 0);
+  REQUIRE(sick);
+  const Shares shares = run_pools(q, 0.7, 100, 40);
+  CHECK(mean_agrees(shares.fail_open, 0, sick->fail_open_share.high));
+  PoolQuestion for_long = q;
+  for_long.rule.eject_ms = 60'000;  // nobody comes back but by a success: the bound is nearly met
+  const Shares most = run_pools(for_long, 0.7, 100, 40);
+  double mean = 0;
+  for (const double share : most.fail_open) mean += share / 40;
+  CHECK(mean_agrees(most.fail_open, 0, sick->fail_open_share.high));
+  CHECK(mean > 0.6 * sick->fail_open_share.high);
+  const Answer<PoolSick> dead = pool_sick(q, 1, 0);
+  REQUIRE(dead);
+  CHECK(mean_agrees(run_pools(q, 1, 100, 20).fail_open, dead->fail_open_share.low, 1));
+  CHECK(dead->fail_open_share.low == doctest::Approx(0.9));  // three trials in 500 ms, of 30 requests
+}
+
+TEST_CASE("exact pool: false ejections empty a pool that fails open as often as Erlang's formula says") {
+  PoolQuestion q{small_rule(), 2, {20, true}};
+  q.rule.consecutive_failures = 2;
+  q.rule.failure_min_volume = 4'000'000'000;
+  q.rule.eject_ms = 1000;
+  const Answer<PoolHealthy> pool = pool_healthy(q, 0.04);
   REQUIRE(pool);
-  std::vector<double> shares, longer;
-  HealthParams slow = rule;
-  slow.eject_ms += 50;
-  for (std::uint64_t r = 0; r < 300; ++r) {
-    shares.push_back(empty_share_of(rule, 0.7, 60, 60, Luck(61, r)));
-    longer.push_back(empty_share_of(slow, 0.7, 60, 60, Luck(61, r)));
-  }
-  CHECK(pool->empty_share.exact());
-  CHECK(mean_agrees(shares, pool->empty_share.low, pool->empty_share.high));
-  CHECK_FALSE(mean_agrees(longer, pool->empty_share.low, pool->empty_share.high));
-  CHECK(pool->mean_requests.low == doctest::Approx(3 * streak_mean(5, 0.7)).epsilon(1e-9));
+  CHECK(pool->emptied_per_hour.high < 1.2 * pool->emptied_per_hour.low * 1.05);
+  const Shares shares = run_pools(q, 0.04, 2000, 50);
+  CHECK(mean_agrees(shares.emptied_per_hour, pool->emptied_per_hour.low, pool->emptied_per_hour.high));
+  PoolQuestion longer = q;
+  longer.rule.eject_ms = 2000;
+  const Shares twice = run_pools(longer, 0.04, 2000, 25);
+  CHECK_FALSE(mean_agrees(twice.emptied_per_hour, pool->emptied_per_hour.low, pool->emptied_per_hour.high));
+  CHECK(pool_healthy(q, 0.3).refusal.find("likely to be empty again") != std::string::npos);
+  CHECK_FALSE(pool_healthy(q, 1));
+  q.rule.failure_min_volume = 10;
+  q.rule.failure_ratio = 0.2;
+  CHECK(pool_healthy(q, 0.04).refusal.find("the ratio rule has a part in it") == 0);
 }
 
 TEST_CASE("exact pool: Erlang's formula at its corners") {

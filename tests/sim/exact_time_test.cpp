@@ -1,4 +1,4 @@
-// Ejections in time, cycles and probes: the exact answers and their bounds against the real machines.
+// Ejections in time and probes: the exact answers and their bounds against the real machines.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -137,83 +137,10 @@ TEST_CASE("exact time: rates and turns out of range are refused in a sentence") 
   const Answer<Ejection> e = ejection(HealthParams{}, {0.5}, {1, true});
   REQUIRE(e);
   CHECK_FALSE(cycle(*e, {0.5}, 0));
-  CHECK_FALSE(pool_empty(*e, 0.5, 0, 1000));
+  CHECK_FALSE(pool_sick({HealthParams{}, 0, {1, true}}, 0.5, 0));
   CHECK(probe_wait({0, 0, 1, 1, 0, 0}).refusal == "probes need an interval of at least 1 ms");
   CHECK_FALSE(probe_wait({100, 0, 1, 0, 0, 0}));
 }
-
-// ---- cycles
-// -------------------------------------------------------------------------------------------------
-
-struct Stay {
-  std::vector<double> healthy_s, outage_s, trials;
-};
-
-// 100,000 cycles of the real machine, one after another.
-Stay cycles_of(const HealthParams& rule, double p, double per_s, std::uint64_t seed) {
-  EndpointHealth health;
-  Luck luck(seed, 0);
-  Stay out;
-  double t = 1000, since = t, trials = 0;
-  while (out.outage_s.size() < REPLICATES) {
-    t += luck.exponential(1000 / per_s);
-    const Instant now{static_cast<std::uint64_t>(t)};
-    if (!health.acquire(rule, now)) continue;
-    const HealthState before = health.stored_state();
-    trials += before == HealthState::half_open;
-    health.report(rule, now, luck.unit() < p);
-    const HealthState after = health.stored_state();
-    if (before == HealthState::healthy && after == HealthState::ejected) {
-      out.healthy_s.push_back((t - since) / 1000);
-      since = t;
-      trials = 0;
-    } else if (before == HealthState::half_open && after == HealthState::healthy) {
-      out.outage_s.push_back((t - since) / 1000);
-      out.trials.push_back(trials);
-      since = t;
-    }
-  }
-  return out;
-}
-
-TEST_CASE("exact time: 100,000 cycles of an endpoint stay in and out as long as the chain says") {
-  const HealthParams rule = small_rule();
-  const Answer<Ejection> e = ejection(rule, {0.6}, {20, true});
-  REQUIRE(e);
-  const Answer<Cycle> exact = cycle(*e, {0.6}, rule.eject_ms);
-  REQUIRE(exact);
-  const Stay stay = cycles_of(rule, 0.6, 20, 41);
-  CHECK(mean_agrees(stay.healthy_s, exact->healthy_s.low, exact->healthy_s.high));
-  CHECK(mean_agrees(stay.outage_s, exact->outage_s, exact->outage_s));
-  CHECK(mean_agrees(stay.trials, exact->trials_per_outage, exact->trials_per_outage));
-  CHECK(exact->in_rotation.low ==
-        doctest::Approx(e->mean_s.low / (e->mean_s.low + exact->outage_s)).epsilon(1e-9));
-  CHECK(exact->trials_per_hour.low ==
-        doctest::Approx(exact->outages_per_hour.low * exact->trials_per_outage));
-  HealthParams longer = rule;
-  longer.eject_ms += 50;
-  CHECK_FALSE(mean_agrees(cycles_of(longer, 0.6, 20, 41).outage_s, exact->outage_s, exact->outage_s));
-}
-
-TEST_CASE("exact time: a cycle without failures never leaves, one without successes never returns") {
-  const Answer<Ejection> never = ejection(HealthParams{}, {0}, {10, true});
-  REQUIRE(never);
-  const Answer<Cycle> in = cycle(*never, {0}, 1000);
-  REQUIRE(in);
-  CHECK(in->in_rotation.low == 1);
-  CHECK(in->outages_per_hour.high == 0);
-  const Answer<Ejection> always = ejection(HealthParams{}, {1}, {10, false});
-  REQUIRE(always);
-  CHECK(always->mean_s.low == doctest::Approx(0.5));
-  const Answer<Cycle> out = cycle(*always, {1}, 1000);
-  REQUIRE(out);
-  CHECK(out->in_rotation.high < 1e-12);
-  CHECK(out->outage_s == FOREVER);
-  CHECK(out->turned_away.low == doctest::Approx(0.9));  // every tenth is a trial
-}
-
-// ---- probes
-// -------------------------------------------------------------------------------------------------
 
 // The real loop and tracker: from a change at a random moment of the loop to the ejection, in s.
 double detected_s(const ProbeQuestion& q, Luck luck) {

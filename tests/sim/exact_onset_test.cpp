@@ -1,0 +1,143 @@
+// What was healthy for longer than its window and turns sick: the bounds against the real machines.
+#include "sim/exact_onset.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "tests/sim/exact_judge.hpp"
+
+namespace halfopen::sim::exact {
+namespace {
+
+using namespace judging;
+
+struct Question {
+  HealthParams rule;
+  FailureTurns sick;
+  double before = 0;
+  Arrivals arrivals;
+};
+
+// When a machine that has seen one and a half windows of healthy traffic is out after the turn, in s. What is
+// out before the turn is not asked: it starts again.
+template <class Machine>
+double out_after_s(const Question& q, Luck luck) {
+  const double gap = 1000 / q.arrivals.per_s;
+  const double turn_ms = 1.5 * static_cast<double>(q.rule.window_ms);
+  for (;;) {
+    Machine machine(q.rule);
+    double t = q.arrivals.poisson ? 0 : std::fmod(turn_ms, gap) - gap;  // an attempt at the turn, if even
+    std::size_t after = 0;
+    for (;;) {
+      t += q.arrivals.poisson ? luck.exponential(gap) : gap;
+      const bool turned = t > turn_ms + 1e-6;
+      const double p = turned ? q.sick[after++ % q.sick.size()] : q.before;
+      if (!machine.report(1000 + static_cast<std::uint64_t>(t), luck.unit() < p)) continue;
+      if (!turned) break;
+      return (t - turn_ms) / 1000;
+    }
+  }
+}
+
+// Are the shares of the replicates that are out by each of several times within the bounds? `width`: how far
+// apart the bounds may be, at most, at any of them.
+template <class Machine>
+void judge(const Question& asked, const Question& real, bool agree, double width) {
+  const Answer<Ejection> sick = ejection(asked.rule, asked.sick, asked.arrivals);
+  REQUIRE(sick);
+  const Answer<Onset> exact = onset(*sick, asked.rule, asked.sick, asked.before);
+  REQUIRE(exact);
+  constexpr std::uint64_t RUNS = 2'000;
+  std::vector<double> times;
+  for (std::uint64_t r = 0; r < RUNS; ++r) times.push_back(out_after_s<Machine>(real, Luck(71, r)));
+  std::sort(times.begin(), times.end());
+  bool all = true;
+  double widest = 0;
+  for (int i = 1; i < 20; ++i) {
+    const double t = times[RUNS * static_cast<std::uint64_t>(i) / 20];
+    const double share =
+        static_cast<double>(std::upper_bound(times.begin(), times.end(), t) - times.begin()) / RUNS;
+    const Answer<Bounds> by = onset_by(*sick, asked.rule, asked.sick, asked.before, t);
+    REQUIRE(by);
+    const double error = WIDTH * std::sqrt(share * (1 - share) / RUNS);
+    all = all && share + error >= by->low && share - error <= by->high;
+    widest = std::max(widest, by->high - by->low);
+  }
+  CHECK(all == agree);
+  if (agree) {
+    CHECK(widest <= width);
+    const auto at = [&](double level) { return times[static_cast<std::size_t>(level * RUNS)]; };
+    CHECK(at(0.97) >= exact->within_95_s.low);
+    CHECK(at(0.93) <= exact->within_95_s.high);
+  }
+}
+
+// Bounds this tight leave no room for an empty window, which says 0.6 s in place of 1 s.
+TEST_CASE("exact onset: a streak acts on what was healthy as soon as the bounds say, a full window or not") {
+  for (const bool poisson : {true, false}) {
+    Question q{small_rule(), {0.6}, 0.005, {25, poisson}};
+    q.rule.window_ms = 8'000;
+    judge<HealthUnderTest>(q, q, true, 0.1);
+    Question longer = q;
+    longer.rule.consecutive_failures = 6;
+    judge<HealthUnderTest>(q, longer, false, 1);
+  }
+}
+
+TEST_CASE("exact onset: the ratio alone has to wear down the successes of a full window") {
+  for (const bool poisson : {true, false}) {
+    Question q{small_rule(), {0.7}, 0.01, {100, poisson}};
+    q.rule.consecutive_failures = 9'000;
+    judge<HealthUnderTest>(q, q, true, 1);
+    Question higher = q;
+    higher.rule.failure_ratio = 0.65;
+    judge<HealthUnderTest>(q, higher, false, 1);
+    Question few = q;
+    few.arrivals.per_s = 6;  // the volume is what a window holds, more or less
+    judge<HealthUnderTest>(few, few, true, 1);
+  }
+}
+
+TEST_CASE("exact onset: endpoints in turns, some of them sick, open a breaker within the bounds") {
+  for (const bool poisson : {true, false}) {
+    Question turns{small_rule(), {0.1, 1, 0.9, 0.8}, 0.1, {30, poisson}};
+    turns.rule.window_ms = BREAKER_WINDOW_MS;
+    turns.rule.consecutive_failures = 9'000;
+    judge<BreakerUnderTest>(turns, turns, true, 1);
+    turns.rule.consecutive_failures = 5;
+    judge<BreakerUnderTest>(turns, turns, true, 0.6);
+  }
+}
+
+TEST_CASE("exact onset: what does not turn sick, and the largest settings, are refused or answered soon") {
+  const HealthParams rule = small_rule();
+  const Arrivals arrivals{10, true};
+  const Answer<Ejection> well = ejection(rule, {0.1}, arrivals);
+  REQUIRE(well);
+  CHECK(onset(*well, rule, {0.1}, 0.2).refusal == "what turns sick fails more often than before");
+  CHECK_FALSE(onset(*well, rule, {0.1}, 1));
+  CHECK(onset(*well, rule, {0.1}, 0.1));
+  for (const double rate : {1e-9, 1.0, 1e7}) {
+    for (const double p : {0.0, 0.5, 1.0}) {
+      for (const std::uint64_t window_ms : {std::uint64_t{1}, std::uint64_t{1'000'000'000'000}}) {
+        HealthParams wide = rule;
+        wide.window_ms = window_ms;
+        for (const bool poisson : {true, false}) {
+          const Answer<Ejection> e = ejection(wide, {p}, {rate, poisson});
+          if (!e) continue;
+          const Answer<Onset> turn = onset(*e, wide, {p}, 0);
+          REQUIRE(turn);
+          CHECK(turn->median_s.low <= turn->median_s.high);
+          CHECK(turn->median_s.high <= turn->within_95_s.high);
+          CHECK((turn->in_an_hour.low >= 0 && turn->in_an_hour.low <= turn->in_an_hour.high));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace halfopen::sim::exact
