@@ -41,14 +41,16 @@ std::string three_digits(double value) {
 template <class Words>
 std::string between(const Bounds& bounds, Words words) {
   const std::string low = words(bounds.low), high = words(bounds.high);
-  return low == high ? low : low + " to " + high;
+  if (low == high) return low;
+  return bounds.high == exact::FOREVER ? low + " or more" : low + " to " + high;
 }
 
 std::string errors_words(const Input& input) { return chance_words(input.value) + " errors"; }
 
 std::string once_in(const Bounds& seconds) {
   if (seconds.low == exact::FOREVER) return "never";
-  return "once in " + time_words(seconds);
+  return (seconds.high == exact::FOREVER ? "at most once in " + time_words(seconds.low)
+                                         : "once in " + time_words(seconds));
 }
 
 std::string refused(const char* of_what, const std::string& why) {
@@ -71,9 +73,7 @@ std::string endpoint_sentence(const UpstreamAnalysis& upstream) {
   std::string out = fmt::format("At {} and {} req/s these rules {} a healthy endpoint{}",
                                 errors_words(upstream.healthy), number_words(upstream.at_endpoint.per_s),
                                 never ? "never eject" : "eject", never ? "" : ' ' + once_in(healthy->mean_s));
-  if (upstream.healthy.value >= 1) {  // nothing can turn sicker
-    return out + " that starts so.";
-  }
+  if (upstream.sick.value < upstream.healthy.value) return out + ". The sick error ratio is below that.";
   if (!upstream.sick_endpoint->ejection)
     return out + ". " + refused("A sick one", upstream.sick_endpoint->ejection.refusal);
   if (!sick) return out + ". " + refused("One that turns sick", sick.refusal);
@@ -134,9 +134,10 @@ std::string pool_sick_sentence(const UpstreamAnalysis& upstream) {
                            time_words(sick->within_95_s.high))
              : fmt::format(", no exact answer says when the pool is empty, because {}",
                            sick->no_quantile.empty() ? "no bound tells" : sick->no_quantile);
-  return fmt::format("{}; while they stay sick, {} {} of the requests meet an empty pool.", out,
-                     sick->fail_open_share.exact() ? "about" : "at most",
-                     chance_words(sick->fail_open_share.high));
+  const exact::Bounds& share = sick->fail_open_share;
+  const std::string of =
+      share.low > 0 || share.exact() ? chance_words(share) : "at most " + chance_words(share.high);
+  return fmt::format("{}; while they stay sick, {} of the requests meet an empty pool.", out, of);
 }
 
 }  // namespace

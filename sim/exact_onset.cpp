@@ -187,9 +187,9 @@ class Turn {
 };
 
 std::string no_turn(const Ejection& sick, const FailureTurns& turns, double before) {
-  if (!(before >= 0 && before < 1))
-    return fmt::format("a failure probability of {} before the turn is not in [0, 1)", before);
-  if (coins_of(turns).mean < before) return "what turns sick fails more often than before";
+  if (!(before >= 0 && before <= 1))
+    return fmt::format("a failure probability of {} before the turn is not within 0 and 1", before);
+  if (coins_of(turns).mean < before) return "it fails less often than before the turn";
   if (!sick.streak_known) return "a streak this long can't be followed";
   return "";
 }

@@ -195,6 +195,7 @@ double erlang_b(std::uint32_t n, double a) {
 Answer<PoolSick> pool_sick(const PoolQuestion& pool, double p, double before) {
   using Result = Answer<PoolSick>;
   if (std::string why = out_of_range(pool); !why.empty()) return Result::refused(std::move(why));
+  if (!(before >= 0 && before <= p)) return Result::refused("it fails less often than before the turn");
   const Answer<Ejection> one = ejection(pool.rule, {p}, at_endpoint(pool));
   if (!one) return Result::refused(one.refusal);
   PoolSick out;

@@ -58,7 +58,7 @@ struct PoolHealthy {
   Bounds emptied_per_hour;
 };
 
-// Refused: what ejection() refuses; no endpoints or over 65,536, eject_ms 0.
+// Refused: what ejection() refuses; `before` below 0 or above p; no endpoints or over 65,536, eject_ms 0.
 Answer<PoolSick> pool_sick(const PoolQuestion& pool, double p, double before);
 // Refused also: c over 0.1; and where the ratio rule has a part in false ejections (more than 1 in 1000),
 // since its window depends on how much traffic the others leave.

@@ -89,12 +89,37 @@ TEST_CASE("analysis: the operator's sentence") {
   Scenario scenario = pool_of("abcd", 1000, true);
   scenario.name = "shop";
   const UpstreamAnalysis upstream = only(scenario);
-  CHECK(sentences(upstream).front() ==
-        "At 0.5 % errors and 250 req/s these rules eject a healthy endpoint once in 40.8 years; one that turns "
-        "to 60 % errors they eject within 0.331 s, 95 % of the time.");
+  CHECK(
+      sentences(upstream).front() ==
+      "At 0.5 % errors and 250 req/s these rules eject a healthy endpoint once in 40.8 years; one that turns "
+      "to 60 % errors they eject within 0.331 s, 95 % of the time.");
   const std::string text = analysis_text(analyze(scenario));
   CHECK(text.find("Exact answers for shop\n") == 0);
   CHECK(text.find("how sure") != std::string::npos);
+}
+
+TEST_CASE("analysis: no sentence says more than its bounds, or the opposite of another") {
+  Scenario one = pool_of("a", 1, false);
+  one.upstreams[0].health->window_ms = 10'000;
+  one.upstreams[0].health->consecutive_failures = 1000;
+  one.upstreams[0].health->failure_min_volume = 10;  // a window of 10 s holds ten
+  CHECK(sentences(only(one)).front().find("eject a healthy endpoint at most once in 82.1 years;") !=
+        std::string::npos);
+  one.upstreams[0].health->failure_min_volume = 11;
+  CHECK(sentences(only(one)).front().find("never eject a healthy endpoint;") != std::string::npos);
+  CHECK_FALSE(only(one).healthy_endpoint->ejection->ratio_can_fire);
+  AnalysisOptions worse;
+  worse.healthy_error_ratio = 1;
+  const std::vector<std::string> said = sentences(only(pool_of("abcd", 1000, true), worse));
+  CHECK(said[0].find("The sick error ratio is below that.") != std::string::npos);
+  CHECK(said[1].find("no exact answer") != std::string::npos);
+  CHECK(said[2].find("no exact answer") != std::string::npos);
+  AnalysisOptions dead;
+  dead.sick_error_ratio = 1;
+  const std::string pool = sentences(only(pool_of("abcd", 1000, true), dead))[2];
+  CHECK(pool.find("99.99 % to 100 % of the requests meet an empty pool") != std::string::npos);
+  CHECK(analysis_text(analyze(pool_of("abcd", 1000, true), dead))
+            .find("out for                     30.2 s                  good") != std::string::npos);
 }
 
 TEST_CASE("analysis: round robin hides one sick endpoint from a breaker that random picks would open") {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/exact_pool.hpp"
 #include "tests/sim/exact_judge.hpp"
 
 namespace halfopen::sim::exact {
@@ -117,8 +118,10 @@ TEST_CASE("exact onset: what does not turn sick, and the largest settings, are r
   const Arrivals arrivals{10, true};
   const Answer<Ejection> well = ejection(rule, {0.1}, arrivals);
   REQUIRE(well);
-  CHECK(onset(*well, rule, {0.1}, 0.2).refusal == "what turns sick fails more often than before");
+  CHECK(onset(*well, rule, {0.1}, 0.2).refusal == "it fails less often than before the turn");
   CHECK_FALSE(onset(*well, rule, {0.1}, 1));
+  CHECK_FALSE(onset(*well, rule, {0.1}, -0.1));
+  CHECK_FALSE(pool_sick({rule, 2, arrivals}, 0.1, 0.2));
   CHECK(onset(*well, rule, {0.1}, 0.1));
   for (const double rate : {1e-9, 1.0, 1e7}) {
     for (const double p : {0.0, 0.5, 1.0}) {
