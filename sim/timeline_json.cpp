@@ -180,24 +180,20 @@ class Reader {
       once(fields, timeline_.summary, value);
     } else if (type == "expectation") {
       timeline_.expectations.push_back(value);
+      timeline_.expectations.back().erase("type");
     } else {
       check_event(fields);
       timeline_.events.push_back(value);
     }
-    // The lines of a document have no types, and are compared with these.
-    for (Json* const section : {&timeline_.meta, &timeline_.summary}) {
-      if (section->is_object()) section->erase("type");
-      if (section->is_object()) section->erase("format");
-      if (section->is_object()) section->erase("expectations");
-    }
-    if (type == "expectation") timeline_.expectations.back().erase("type");
   }
 
+  // As a document has it, with which it is compared: without what only a line says.
   static void once(Fields& fields, Json& section, const Json& value) {
     if (!section.is_null()) {
       fields.tell_here("the file holds several timelines: only two, of a file each, can be compared");
     }
     section = value;
+    for (const char* key : {"type", "format", "expectations"}) section.erase(key);
   }
 
   static constexpr std::size_t ENOUGH_MISTAKES = 100;  // of a stream that is something else
