@@ -89,6 +89,14 @@ void add_notes(UpstreamAnalysis& out, const Scenario& scenario, double latency_m
     out.notes.push_back(
         "Requests at one endpoint are taken as Poisson; round robin spreads them a little more evenly.");
   }
+  const bool by_load =
+      config.load_balancer == Algorithm::random || config.load_balancer == Algorithm::least_requests;
+  if (by_load && config.endpoints.size() > 1 && in_flight < 2) {
+    out.notes.push_back(fmt::format(
+        "With so few requests in flight many picks of {} are ties, which go to the endpoint that "
+        "comes first in the file: the first ones get more than the equal share that is taken here.",
+        to_string(config.load_balancer)));
+  }
   if (config.retries.attempts > 0)
     out.notes.push_back("Retries are not counted: they add attempts while endpoints fail.");
   if (config.health && config.active_health) {

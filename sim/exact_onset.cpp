@@ -144,6 +144,7 @@ class Turn {
         moments_(sick, rule, coins_, before),
         streak_(sick.streak, sick.arrivals),
         before_(before),
+        gap_s_(sick.arrivals.poisson ? 0 : 1 / sick.arrivals.per_s),
         window_s_(static_cast<double>(rule.window_ms) / 1000) {
     const double rate = sick.arrivals.per_s;
     const auto hazard = [&](double met) {
@@ -168,7 +169,9 @@ class Turn {
     }
     return std::min(streak_.survival(t_s), missed);
   }
-  double at_least(double t_s) const {
+  // Evenly spaced ones begin anywhere within the first gap: here, at the turn.
+  double at_least(double turned_s) const {
+    const double t_s = turned_s + gap_s_;
     double past = past_[std::min<std::size_t>(GRID, place(t_s) + 1)];
     if (t_s > window_s_) past += full_per_s_ * (t_s - window_s_);
     return std::min(at_most(t_s), (1 - before_) * streak_.survival(t_s) * real::exp(std::max(-700.0, -past)));
@@ -182,7 +185,7 @@ class Turn {
   Coins coins_;
   Moments moments_;
   InTime streak_;
-  double before_, window_s_, full_per_s_ = 0;
+  double before_, gap_s_, window_s_, full_per_s_ = 0;
   std::vector<double> past_, missed_;  // at i / GRID of the window: the integral of h; the least `misses`
 };
 

@@ -28,6 +28,9 @@ namespace halfopen::sim::exact {
 //   Turns    A part of a round differs from the mean by `spread` failures at most (exact_coins), which
 //            multiplies a generating function at x by exp(x spread) at most.
 //
+// Evenly spaced attempts begin anywhere within the first gap after the turn: at once for the lower bound, one
+// gap later for the upper one.
+//
 // Assumes, beside exact_rule: before the turn attempts failed with probability `before` each, for W or
 // longer.
 struct Onset {

@@ -114,8 +114,9 @@ void add_last_out(PoolSick& out, const PoolQuestion& pool, const Ejection& one, 
   const Answer<CountLaw> earliest =
       first ? sum_of(*first, pool.endpoints) : Answer<CountLaw>::refused(first.refusal);
   if (!earliest) return;
-  out.within_95_s.low = std::min(out.within_95_s.high,
-                                 time_quantile_s(*earliest, pool.arrivals, LEVEL - SPARE).value_or(FOREVER));
+  const double gap_s = pool.arrivals.poisson ? 0 : 1 / pool.arrivals.per_s;  // the first may come at once
+  const double low = time_quantile_s(*earliest, pool.arrivals, LEVEL - SPARE).value_or(FOREVER) - gap_s;
+  out.within_95_s.low = std::min(out.within_95_s.high, low);
 }
 
 // A failing attempt meets the ratio rule with this chance at most, whatever the window holds.

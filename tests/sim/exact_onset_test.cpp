@@ -30,7 +30,7 @@ double out_after_s(const Question& q, Luck luck) {
   const double turn_ms = 1.5 * static_cast<double>(q.rule.window_ms);
   for (;;) {
     Machine machine(q.rule);
-    double t = q.arrivals.poisson ? 0 : std::fmod(turn_ms, gap) - gap;  // an attempt at the turn, if even
+    double t = q.arrivals.poisson ? 0 : -gap * luck.unit();  // the turn is anywhere in a gap
     std::size_t after = 0;
     for (;;) {
       t += q.arrivals.poisson ? luck.exponential(gap) : gap;
