@@ -35,6 +35,9 @@ FOLDER = Path(__file__).resolve().parent
 SMALL_REPLICATES = 2
 IDENTITY = ("part", "run", "seed")  # the first columns of every data.csv
 PIXELS_PER_INCH = 110
+NEVER = 4_294_967_295
+"""As a count: a rule that never acts, since no window or streak gets so far. A ratio of 1.0 does not switch a ratio off: what has just
+been emptied may well hold nothing but failures."""
 
 Labels = Mapping[str, Any]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from studies import Claim, Part, Point, Study, between, endpoints, mean, rows, said
+from studies import NEVER, Claim, Part, Point, Study, between, endpoints, mean, rows, said
 
 ENDPOINTS, PLACES, MEAN_MS, TIMEOUT_MS, PATIENT_MS = 4, 8, 100, 1000, 3000
 CAPACITY_RPS = ENDPOINTS * PLACES * 1000 // MEAN_MS  # 320
@@ -59,8 +59,8 @@ def gate(name: str, rate_rps: float) -> dict[str, Any]:
     timeouts = {"read_ms": PATIENT_MS}
     if name == BUDGET_20:
         return upstream(timeouts=timeouts, retries={"attempts": ATTEMPTS, "budget_percent": 20})
-    if name == BREAKER:  # opens after as many failures in a row as requests come in a quarter of a second
-        return upstream(timeouts=timeouts, breaker={"consecutive_failures": round(rate_rps / 4), "error_ratio": 1.0, "open_ms": 1000})
+    if name == BREAKER:  # opens after as many failures in a row as requests come in a quarter of a second, and by no ratio
+        return upstream(timeouts=timeouts, breaker={"consecutive_failures": round(rate_rps / 4), "error_volume": NEVER, "open_ms": 1000})
     return upstream(timeouts=timeouts)
 
 
@@ -118,8 +118,8 @@ def recovered(runs: pd.DataFrame) -> str:
 
 
 def spare_percent(used: float) -> float:
-    """What retries may add to the load before it is more than the capacity."""
-    return 100 / used - 100
+    """What retries may add to the load before it is more than the capacity: the page's 10,000 / used - 100, with used in percent."""
+    return 10_000 / (100 * used) - 100
 
 
 def of_budget(data: pd.DataFrame, queue: int, used: float, budget: int) -> pd.DataFrame:
@@ -162,25 +162,34 @@ def draw(data: pd.DataFrame) -> Figure:
         panes[1, n].set(title=f"queue {queue}, 70 % used", xlabel="times that clients come again")
     panes[0, 0].set_ylabel("capacity used before (%)")
     panes[1, 0].set_ylabel("what the gateway does")
-    title = f"Seconds until users are served again after a brownout of 10 s (k/{REPLICATES}: k runs never were); black line: spare capacity"
-    figure.suptitle(title, fontsize=11)
+    title = "With long queues nobody recovers whose retries ask for more than the spare capacity (black line); with short ones all do"
+    figure.suptitle(f"{title}\nSeconds until users are served again after a brownout of 10 s (k/{REPLICATES}: k runs never were)", fontsize=11)
     return figure
 
 
-def budget_claims(data: pd.DataFrame) -> Iterator[Claim]:
-    within, beyond, slow = [], [], 0
+def border_claims(data: pd.DataFrame) -> Iterator[Claim]:
+    """Where the border is, and that half of the way to it is enough, but not at 90 % used."""
+    within, beyond = {}, {}
     for used in USED:
         spare = spare_percent(used)
         runs = {budget: of_budget(data, 400, used, budget) for budget in BUDGETS}
         safe = max((budget for budget in BUDGETS if not never(runs[budget])), default=0)
         lost = min(budget for budget in BUDGETS if never(runs[budget]) == REPLICATES)
         without = recovered(of_budget(data, 400, used, 0))
-        yield Claim(f"| {100 * used:.0f} % | {said(spare)} % | {f'{safe} %' if safe else 'none'} | {lost} % | {without} |")
-        within += [never(one) for budget, one in runs.items() if budget <= spare / 2]
-        slow += never(runs[5]) if used == 0.9 else 0
-        beyond += [never(one) for budget, one in runs.items() if budget >= spare]
-    text = "the {} settings with a budget at or above the spare capacity never recovered, in any of 8 runs; the {} with at most half of it did, but for {} runs of {}, all at 90 % used"
-    yield Claim(text.format(len(beyond), len(within), sum(within), len(within) * REPLICATES), all(one == REPLICATES for one in beyond) and slow == sum(within))
+        yield Claim(f"| {100 * used:.0f} % | {said(spare)} % | {f'{safe} %' if safe else 'none'} | {lost} % | {without} |", safe < spare)
+        within |= {(used, budget): never(one) for budget, one in runs.items() if budget <= spare / 2}
+        beyond |= {(used, budget): never(one) for budget, one in runs.items() if budget >= spare}
+    text = "the {} settings with a budget at or above the spare capacity never recovered, in any of {} runs"
+    yield Claim(text.format(len(beyond), len(beyond) * REPLICATES), all(one == REPLICATES for one in beyond.values()))
+    half = [stuck for (used, _), stuck in within.items() if used < 0.9]
+    yield Claim(f"up to 80 % used, the {len(half)} with at most half of it did, in all {len(half) * REPLICATES}", not any(half))
+    ((budget, stuck),) = [(budget, stuck) for (used, budget), stuck in within.items() if used == 0.9]
+    text = "At 90 % used half would be {} %, and even {} % did not recover in {} runs of {}; without retries all did"
+    yield Claim(text.format(said(spare_percent(0.9) / 2, 1), budget, stuck, REPLICATES), stuck > 0 and never(of_budget(data, 400, 0.9, 0)) == 0)
+    yield Claim(f"at 70 % used (10,000 / 70 - 100) / 2 = {said(spare_percent(0.7) / 2)}, so 20 %, at 80 % used {said(spare_percent(0.8) / 2)}, so 10 %")
+
+
+def budget_claims(data: pd.DataFrame) -> Iterator[Claim]:
     short = data[(data["part"] == "budgets") & (data["queue"] == 20)]
     yield Claim("With a queue of 20 every run recovered, whatever the budget, even at 90 % used without a limit", never(short) == 0)
     middle = [of_budget(data, 100, used, budget) for used in USED[:-1] for budget in BUDGETS[:-2]]
@@ -192,7 +201,8 @@ def budget_claims(data: pd.DataFrame) -> Iterator[Claim]:
         yield Claim(f"| {length // 1000} s | {' | '.join(cells)} |")
     users = 100_000 / (0.7 * CAPACITY_RPS * BROWNOUT_MS)
     lost_users = [between(mean(of_budget(data, 400, 0.7, budget)["failed"] * users)) for budget in (0, 10, 50)]
-    yield Claim("{} are lost without retries, {} with a budget of 10 %, {} with one of 50 %".format(*lost_users))
+    text = "Of each 100 users who come during the 10 s at 70 % used, with queues of 400, {} are lost without retries, {} with a budget of 10 %, {} with one of 50 %"
+    yield Claim(text.format(*lost_users))
 
 
 def client_claims(data: pd.DataFrame) -> Iterator[Claim]:
@@ -210,11 +220,14 @@ def client_claims(data: pd.DataFrame) -> Iterator[Claim]:
         yield Claim(text, len(storms) == 11 and all(never(one) == REPLICATES for one in runs))
     short = data[(data["part"] == "clients") & (data["queue"] == 20)]
     yield Claim("With a queue of 20 no storm stayed, whatever clients and gateway do", never(short) == 0)
+    slow = [of_clients(data, queue, 0.7, retries, 1000, BREAKER) for queue in (100, 400) for retries in CLIENT_RETRIES if retries >= 3]
+    yield Claim("at 70 % used, from 3 of them on, they come back as fast as they go", all(never(one) == REPLICATES for one in slow))
     quick = data[(data["part"] == "clients") & (data["gateway"] == BREAKER) & (data["backoff_ms"] == 0)]
     yield Claim("With a breaker every run recovered whose clients come again at once", never(quick) == 0)
 
 
 def claims(data: pd.DataFrame) -> Iterator[Claim]:
+    yield from border_claims(data)
     yield from budget_claims(data)
     yield from client_claims(data)
     fewer = 0.7 * ENDPOINTS / (ENDPOINTS - 1)
