@@ -33,6 +33,7 @@ from matplotlib.figure import Figure
 
 FOLDER = Path(__file__).resolve().parent
 SMALL_REPLICATES = 2
+STANDARD_ERRORS = 3.3
 IDENTITY = ("part", "run", "seed")  # the first columns of every data.csv
 PIXELS_PER_INCH = 110
 NEVER = 4_294_967_295
@@ -218,6 +219,17 @@ def difference(more: pd.DataFrame, less: pd.DataFrame, metric: str) -> stats.Est
     if len(more) != len(less) or pairs.isna().all():
         raise ValueError(f"{metric}: {len(more)} and {len(less)} runs are no pairs")
     return mean(pairs)
+
+
+def reach(estimates: Sequence[stats.Estimate]) -> list[list[float]]:
+    """Of intervals, below and above the means, as `errorbar` takes it."""
+    return [[one.mean - one.low for one in estimates], [one.high - one.mean for one in estimates]]
+
+
+def agrees(estimate: stats.Estimate, low: float, high: float) -> bool:
+    """Whether the mean of some runs may well be one between these bounds: 999 of 1000 means that are lie within so many standard errors."""
+    error = STANDARD_ERRORS * estimate.std / math.sqrt(estimate.n)
+    return low <= estimate.mean + error and estimate.mean - error <= high
 
 
 def said(value: float, digits: int = 0) -> str:

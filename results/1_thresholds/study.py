@@ -14,7 +14,7 @@ from halfopen import build
 from halfopen.stats import Estimate
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from studies import NEVER, Claim, Part, Point, Study, between, endpoints, mean, rows, said
+from studies import NEVER, STANDARD_ERRORS, Claim, Part, Point, Study, agrees, between, endpoints, mean, reach, rows, said
 
 RATES_RPS = (1, 4, 16, 64, 256)  # requests a second and endpoint
 ENDPOINTS, HOUR_MS, REPLICATES, SEED = 4, 3_600_000, 10, 7
@@ -132,7 +132,6 @@ LOOKS = {
     BY_RATE: ("#1b4f72", "o", "solid"),
 }
 PER_100_SPELLS = 100 * REPLICATES / SPELLS  # of a run's ejections
-STANDARD_ERRORS = 3.3  # of a mean: 999 of 1000 lie within
 
 
 def false_ejections(data: pd.DataFrame, rule: str, rate_rps: float, part: str = "well", spell_ms: int = SPELL_MS) -> pd.Series:
@@ -172,15 +171,6 @@ def alone_s(data: pd.DataFrame, rule: str, share: float) -> Estimate:
     return mean(runs["time_to_detect_ms"])
 
 
-def within(estimate: Estimate, low_s: float, high_s: float) -> bool:
-    reach = STANDARD_ERRORS * estimate.std / math.sqrt(estimate.n)
-    return low_s <= (estimate.mean + reach) / 1000 and (estimate.mean - reach) / 1000 <= high_s
-
-
-def reach_of(estimates: list[Estimate]) -> list[list[float]]:
-    return [[one.mean - one.low for one in estimates], [one.high - one.mean for one in estimates]]
-
-
 def draw(data: pd.DataFrame) -> Figure:
     figure, panes = plt.subplots(2, 2, figsize=(12.5, 9), layout="constrained")
     (wells, exacts), sicks = panes
@@ -188,10 +178,10 @@ def draw(data: pd.DataFrame) -> Figure:
         style: dict[str, Any] = {"color": colour, "marker": mark, "linestyle": dash, "label": rule, "markersize": 6, "capsize": 3}
         shifted = [rate * 1.06 ** (n - 3.5) for rate in RATES_RPS]  # so that marks do not hide each other
         rates = [mean(false_ejections(data, rule, rate)) for rate in RATES_RPS]
-        wells.errorbar(shifted, [one.mean for one in rates], yerr=reach_of(rates), **style)
+        wells.errorbar(shifted, [one.mean for one in rates], yerr=reach(rates), **style)
         for pane, share in zip(sicks, SICK_SHARES, strict=True):
             times = [mean(sick_ones(data, rule, rate, share)["time_to_detect_ms"] / 1000) for rate in RATES_RPS]
-            pane.errorbar(shifted, [one.mean for one in times], yerr=reach_of(times), **style)
+            pane.errorbar(shifted, [one.mean for one in times], yerr=reach(times), **style)
     wells.set_yscale("symlog", linthresh=1)
     wells.set_ylim(-0.1, 130)
     wells.set_yticks([0, 0.5, 1, 3, 10, 30, 100], ["0", "0.5", "1", "3", "10", "30", "100"])
@@ -222,8 +212,8 @@ def draw_exact(pane: Axes, data: pd.DataFrame) -> None:
         pane.fill_between(finely * 100, low, np.minimum(high, 1e9), where=high > 1.02 * low, color=colour, alpha=0.15, linewidth=0)
         found = [alone_s(data, rule, share) for share in shares]
         places = [100 * share + 0.7 * (n - 1) for share in shares]
-        times, reach = [one.mean / 1000 for one in found], np.array(reach_of(found)) / 1000
-        pane.errorbar(places, times, yerr=reach, color=colour, marker=mark, linestyle="none", markersize=6, capsize=3)
+        times, bars = [one.mean / 1000 for one in found], np.array(reach(found)) / 1000
+        pane.errorbar(places, times, yerr=bars, color=colour, marker=mark, linestyle="none", markersize=6, capsize=3)
     pane.set_yscale("log")
     pane.set_ylim(0.1, 1000)
     pane.set_yticks([0.1, 1, 10, 100, 1000], ["0.1", "1", "10", "100", "1000"])
@@ -254,18 +244,28 @@ def exact_claims(data: pd.DataFrame) -> Iterator[Claim]:
             found = alone_s(data, rule, share)
             exact = " to ".join(dict.fromkeys(said(one, digits_of(100 * one)) for one in (low, high)))  # a digit more than elsewhere
             simulated = between(found, digits_of(100 * low), 0.001)
-            yield Claim(f"| {rule} | {100 * share:.0f} % | {exact} s | {simulated} s |", within(found, low, high))
+            yield Claim(f"| {rule} | {100 * share:.0f} % | {exact} s | {simulated} s |", agrees(found, 1000 * low, 1000 * high))
             inside.append(found.low <= 1000 * high and 1000 * low <= found.high)
     yield Claim(f"{sum(inside)} of the {len(inside)} intervals reach what is exact, all within {STANDARD_ERRORS:g} standard errors")
     cells = [(exactly_s("streak 5", rate, share)[0], sick_ones(data, "streak 5", rate, share)) for share in SICK_SHARES for rate in (1, 16, 256)]
     yield Claim(f"| streak 5, exact | {' | '.join(f'{said(time, digits_of(1000 * time))} s' for time, _ in cells)} |")
-    hits = [within(mean(runs["time_to_detect_ms"]), time, time) for time, runs in cells]
+    hits = [agrees(mean(runs["time_to_detect_ms"]), 1000 * time, 1000 * time) for time, runs in cells]
     yield Claim("Its exact means bear out the simulated ones, all but the last: there answers take longer than five requests to come", hits == [True] * 5 + [False])
     years = exactly_s("default", 256, ERRORS)[0] / (365.25 * 24 * 3600)
     yield Claim(f"at 0.5 % of single errors the default ejects a well endpoint once in {said(years)} years at 256 requests a second", ERRORS == 0.005)
 
 
+def setting_claims() -> Iterator[Claim]:
+    defaults, ours = halfopen.EndpointHealth().params, FIXED["default"]._asdict()
+    text = f"half of {defaults['failure_min_volume']} in {defaults['window_ms'] // 1000} s"
+    yield Claim(f'"default" is {defaults["consecutive_failures"]} in a row or {text}', ours == {name: defaults[name] for name in ours})
+    yield Claim(f"An hour, ten seeds: {ENDPOINTS * REPLICATES} endpoint-hours in each cell", (HOUR_MS, REPLICATES) == (3_600_000, 10))
+    yield Claim(f"at {RATES_RPS[-1]} requests a second, 5 are {said(5000 / RATES_RPS[-1])} ms of trouble")
+    yield Claim("One second of streak is four times the spells of this study", 4 * SPELL_MS == 1000)
+
+
 def claims(data: pd.DataFrame) -> Iterator[Claim]:
+    yield from setting_claims()
     yield from table_claims(data)
     yield from exact_claims(data)
     default = [false_ejections(data, "default", rate) for rate in RATES_RPS]

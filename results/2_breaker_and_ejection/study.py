@@ -136,6 +136,7 @@ def draw(data: pd.DataFrame) -> Figure:
 
 def map_claims(data: pd.DataFrame) -> Iterator[Claim]:
     partial = [(size, bad) for size in SIZES for bad in range(1, size)]
+    yield Claim(f"How many of the {len(partial)} constellations with somebody well lose more than 1 of 100 requests by the breaker")
     for setting in (DEFAULT, TIMES_N, WITH_RATIO, LEAST_20):
         for fails in reversed(SHARES):
             texts = []
@@ -170,7 +171,18 @@ def race_claims(data: pd.DataFrame) -> Iterator[Claim]:
     yield Claim(f"in all {len(runs)} runs of the map in which the default breaker opened while somebody was well it lost requests", costly == len(runs) == len(pairs))
 
 
+def default_claims() -> Iterator[Claim]:
+    """That what the study calls the defaults are those of the gateway."""
+    usual, ours = halfopen.Breaker().params, breaker(DEFAULT, 1)
+    text = f"{usual['consecutive_failures']} in a row, or half of {usual['error_volume']} in its 60 s, open for {usual['open_ms'] // 1000} s"
+    yield Claim(text, all(usual[name] == value for name, value in ours.items()))
+    health = halfopen.EndpointHealth().params
+    text = f"{health['consecutive_failures']} failures in a row, or half of {health['failure_min_volume']} in {health['window_ms'] // 1000} s"
+    yield Claim(f"{text}; out for {health['eject_ms'] // 1000} s", health["failure_ratio"] == 0.5 and health["consecutive_failures"] == STREAK)
+
+
 def claims(data: pd.DataFrame) -> Iterator[Claim]:
+    yield from default_claims()
     yield from map_claims(data)
     yield from race_claims(data)
     for size, bad in ((4, 2), (4, 3), (8, 4), (8, 5), (8, 6), (12, 6), (12, 9)):

@@ -10,7 +10,7 @@ import pandas as pd
 from halfopen import build
 from halfopen.stats import Estimate
 from matplotlib.figure import Figure
-from studies import NEVER, Claim, Part, Point, Study, between, difference, endpoints, mean, names, rows, said
+from studies import NEVER, Claim, Part, Point, Study, between, difference, endpoints, mean, names, reach, rows, said
 
 ENDPOINTS, PLACES, QUEUE, MEAN_MS, READ_MS = 4, 8, 100, 100, 1000
 CAPACITY_RPS = ENDPOINTS * PLACES * 1000 // MEAN_MS  # 320
@@ -131,9 +131,8 @@ def draw(data: pd.DataFrame) -> Figure:
             for n, setting in enumerate(SETTINGS):
                 colour, mark, dash = LOOKS[setting]
                 found = [lost(data, kind, used, bad, setting) for bad in range(1, ENDPOINTS + 1)]
-                reach = [[one.mean - one.low for one in found], [one.high - one.mean for one in found]]
                 places = [bad + 0.06 * (n - 2) for bad in range(1, ENDPOINTS + 1)]
-                pane.errorbar(places, [one.mean for one in found], yerr=reach, color=colour, marker=mark, linestyle=dash, capsize=2, label=setting)
+                pane.errorbar(places, [one.mean for one in found], yerr=reach(found), color=colour, marker=mark, linestyle=dash, capsize=2, label=setting)
             first = next(bad for bad in range(1, ENDPOINTS + 1) if not carried(used, bad))
             pane.axvspan(first - 0.5, ENDPOINTS + 0.5, color="grey", alpha=0.13, label="the rest can't carry the load")
             pane.set(xlim=(0.5, ENDPOINTS + 0.5), ylim=(-5, 185), xticks=range(1, ENDPOINTS + 1))
@@ -193,6 +192,10 @@ def breaker_claims(data: pd.DataFrame) -> Iterator[Claim]:
     text = f'"{BRIEF}" and "{LATE}" can be told apart in {len(few)} of the {len(gaps)} incidents, all but one with three or four bad ones'
     yield Claim(text, sum(bad < 3 for _, _, bad in few) == 1)
     rate_rps = 0.6 * CAPACITY_RPS
+    usual = halfopen.Breaker().params
+    text = f"a breaker that opens for {usual['open_ms'] // 1000} s after {usual['consecutive_failures']} failures in a row, or half of {usual['error_volume']} requests"
+    yield Claim(text, usual["error_ratio"] == 0.5)
+    yield Claim(f"{late_count(rate_rps)} are the requests of a quarter of a second")
     yield Claim(f"here at {said(rate_rps)} requests a second (60 % used)")
     yield Claim(f'"breaker": {{ "consecutive_failures": {late_count(rate_rps)}, "error_volume": {NEVER}, "open_ms": 1000 }}')
 

@@ -186,6 +186,7 @@ def border_claims(data: pd.DataFrame) -> Iterator[Claim]:
     ((budget, stuck),) = [(budget, stuck) for (used, budget), stuck in within.items() if used == 0.9]
     text = "At 90 % used half would be {} %, and even {} % did not recover in {} runs of {}; without retries all did"
     yield Claim(text.format(said(spare_percent(0.9) / 2, 1), budget, stuck, REPLICATES), stuck > 0 and never(of_budget(data, 400, 0.9, 0)) == 0)
+    yield Claim(f"at 70 % used, where {said(spare_percent(0.7))} % are to spare")
     yield Claim(f"at 70 % used (10,000 / 70 - 100) / 2 = {said(spare_percent(0.7) / 2)}, so 20 %, at 80 % used {said(spare_percent(0.8) / 2)}, so 10 %")
 
 
@@ -232,6 +233,7 @@ def claims(data: pd.DataFrame) -> Iterator[Claim]:
     yield from client_claims(data)
     fewer = 0.7 * ENDPOINTS / (ENDPOINTS - 1)
     yield Claim(f"one endpoint of four ejected makes {said(100 * fewer)} % of 70 %, and spare capacity {said(spare_percent(fewer))} %")
+    yield Claim(f'(and by no ratio: `"error_volume": {NEVER}`)')
     yield Claim(f"eight runs of eight say that it is so in more than {said(100 * 0.05 ** (1 / REPLICATES))} of 100, with 95 % confidence", REPLICATES == 8)
 
 

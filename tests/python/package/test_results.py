@@ -142,12 +142,14 @@ def drawn(path):
 
 
 def unfounded(study, data, page):
-    """Numbers of a page that no claim computes and no setting has; settings may be there in ms, and in s on the page."""
-    known = checks.numbers("\n".join(claim.text for claim in study.claims(data)))
-    settings = checks.numbers(committed(study, "study.py"))
-    known |= settings | {number / 1000 for number in settings if number >= 100} | {100 * number for number in settings if number <= 1}
-    prose = re.sub(r"`1_\w+`|\b95 %", " ", page)
-    for number in sorted(checks.numbers(prose) - known):
+    """Numbers of a page that stand in no sentence or row of a claim and are no setting; those may be there in ms, and in s on the page."""
+    rest = studies.words(page)
+    for claim in sorted(study.claims(data), key=lambda one: -len(one.text)):
+        rest = rest.replace(studies.words(claim.text), " ")
+    code = re.sub(r"Claim\(.*|text = .*|#[0-9a-f]{6}", " ", (study.folder / "study.py").read_text(encoding="utf-8"))
+    settings = checks.numbers(code)
+    known = settings | {number / 1000 for number in settings if number >= 100} | {100 * number for number in settings if number <= 1}
+    for number in sorted(checks.numbers(re.sub(r"\b95 %", " ", rest)) - known):
         yield f"the page says {number:g}, which nothing computes"
 
 
@@ -191,12 +193,42 @@ def test_a_page_that_says_other_than_the_data_is_found(tmp_path):
     page = studies.words(STUDIES["1_thresholds"].readme())
     (tmp_path / "study.py").write_text(committed(STUDIES["1_thresholds"], "study.py"), encoding="utf-8")
     data = STUDIES["1_thresholds"].data()
-    (tmp_path / "README.md").write_text(page.replace("in 61 (59 to 62) of", "in 71 (69 to 72) of"), encoding="utf-8")
+    (tmp_path / "README.md").write_text(page.replace("makes 61 (59 to 62)", "makes 71 (69 to 72)"), encoding="utf-8")
     assert len(study.unsaid(data)) == 1
     assert [*unfounded(study, data, page + " 7,777 of them")] == ["the page says 7777, which nothing computes"]
+    assert [*unfounded(study, data, page + " 61 of them")] == ["the page says 61, which nothing computes"], "a number of a claim, in other words"
     (tmp_path / "README.md").write_text(page, encoding="utf-8")
     data.loc[(data["part"] == "sick") & (data["rule"] == "streak 30"), "missed"] = 0
     assert any(wrong.startswith("the data do not bear out") for wrong in study.unsaid(data))
+
+
+def test_exact_models_and_simulation_judge_each_other(monkeypatch):
+    study = STUDIES["1_thresholds"]
+    data = study.data()
+    data.loc[(data["part"] == "single errors") & (data["rule"] == "streak 5"), "time_to_detect_ms"] *= 1.5
+    assert sum(wrong.startswith("the data do not bear out: | streak 5 |") for wrong in study.unsaid(data)) == 4
+    answers = halfopen.analyze
+
+    def other(scenario, **ratios):
+        return answers(scenario.with_({"/upstreams/0/health/consecutive_failures": 6}), **ratios)
+
+    monkeypatch.setattr(halfopen, "analyze", other)
+    wrong = study.unsaid(study.data())
+    assert sum(one.startswith("the data do not bear out: | streak 5 |") for one in wrong) == 4
+
+
+def test_missed_ejections_make_no_mean():
+    study = STUDIES["1_thresholds"]
+    data = study.data()
+    data.loc[(data["part"] == "single errors") & (data["seed"] == "7"), "missed"] = 1
+    with pytest.raises(ValueError, match="an hour is too short"):
+        study.unsaid(data)
+
+
+@pytest.mark.parametrize(("low", "high", "agrees"), [(9, 11, True), (10.32, 12, True), (10.34, 12, False), (0, 9.66, False), (0, 9.68, True)])
+def test_bounds_agree_within_standard_errors(low, high, agrees):
+    values = pd.Series(np.tile([9.0, 11.0], 50))  # mean 10, a standard error of 0.1005
+    assert studies.agrees(studies.mean(values), low, high) is agrees
 
 
 def test_blank_figure_is_found(tmp_path):
