@@ -169,7 +169,8 @@ def draw(data: pd.DataFrame) -> Figure:
 
 def border_claims(data: pd.DataFrame) -> Iterator[Claim]:
     """Where the border is, and that half of the way to it is enough, but not at 90 % used."""
-    within, beyond = {}, {}
+    within: dict[tuple[float, int], int] = {}
+    beyond: dict[tuple[float, int], int] = {}
     for used in USED:
         spare = spare_percent(used)
         runs = {budget: of_budget(data, 400, used, budget) for budget in BUDGETS}
