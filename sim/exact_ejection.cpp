@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "sim/exact_coins.hpp"
+#include "sim/exact_moments.hpp"
 #include "sim/exact_numbers.hpp"
 #include "sim/real_math.hpp"
 
@@ -70,7 +71,12 @@ class Survival {
 
   double within_window(double t_s) const { return window_.survival(t_s); }
   double at_most(double t_s) const {
-    return std::min(streak_.survival(t_s), window_.survival(std::min(t_s, e_.window_s)));
+    double ratio = window_.survival(std::min(t_s, e_.window_s));
+    if (t_s > e_.window_s && e_.window_misses < 1) {
+      const double windows = std::min(1e9, std::floor((t_s - e_.window_s) / e_.window_apart_s));
+      ratio *= real::exp(std::max(-700.0, windows * real::ln(std::max(e_.window_misses, 1e-300))));
+    }
+    return std::min(streak_.survival(t_s), ratio);
   }
   double at_least(double t_s) const {
     if (t_s <= e_.window_s) return window_.survival(t_s);
@@ -106,7 +112,11 @@ Bounds mean_bounds(const Ejection& e) {
   const double streak = mean_time_s(e.streak, e.arrivals);
   const double lead = mean_time_within_s(e.streak, e.arrivals, e.window_s) - within;
   const double killed = mean_time_killed_s(e.streak, e.arrivals, e.ratio_per_s) * (1 - e.by_window_ratio);
-  const double high = streak - std::max(0.0, lead);
+  double high = streak - std::max(0.0, lead);
+  if (e.window_misses < 1) {
+    const double windows = (1 - e.by_window) / (1 - e.window_misses);  // on average, so many pass
+    high = std::min(high, within + windows * e.window_apart_s);
+  }
   return {std::min(std::max(within, killed), high), high};
 }
 
@@ -191,7 +201,11 @@ Answer<Ejection> ejection(const HealthParams& rule, const FailureTurns& turns, c
                                          : ratio_rate_regular(rule, coins, out.arrivals, out.ratio_can_fire);
   const bool settled = 1 - out.by_window <= CountLaw::COMPLETE || !out.ratio_can_fire;
   const bool chernoff = out.cut || in_window > CHERNOFF_FROM;
-  out.bound = settled ? "exact" : chernoff ? "streak alone, Harris, Chernoff" : "streak alone, Harris";
+  const Moments full(rule, coins, coins.mean, out.arrivals);
+  out.window_misses = full.misses(static_cast<double>(rule.window_ms) / 1000);
+  out.window_apart_s = full.apart_s();
+  out.bound = settled ? "exact" : out.window_misses < 1 ? "streak, moment, Harris" : "streak, Harris";
+  if (!settled && chernoff) out.bound += ", Chernoff";
   if (!settled && turns.size() > 1) out.bound += ", Hoeffding";
   out.mean_s = mean_bounds(out);
   const Survival survival(out);

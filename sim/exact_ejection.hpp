@@ -3,7 +3,7 @@
 // Exact until the first observation ages out of the window. Beyond, the streak rule alone is still exact, and
 // the ratio rule on a full, sliding window is held between named bounds:
 //
-//   at least   "streak alone": the two rules never eject later than one of them. P(T <= t) >= P(streak by t),
+//   at least   "streak": the two rules never eject later than one of them. P(T <= t) >= P(streak by t),
 //              and >= P(either within the first window), both exact.
 //   at most    "Harris": given when the attempts come, failures only ever help either rule, so "no streak by
 //              t", "no ratio in the first window" and "no ratio in each later moment" are all decreasing in
@@ -15,6 +15,9 @@
 //              the rate at which failures meet the ratio rule on a full window. Poisson arrivals see n others
 //              in it with Poisson(rate * W) probability (Mecke's formula), each failing on its own:
 //              h = rate * p * sum over n of P(Poisson = n) P(Binomial(n, p) + 1 >= failures_needed(n + 1)).
+//              and at most P(first window leaves it) m^k, "moment": m is the chance at most that a full
+//              window of failing attempts passes one look of the ratio rule (exact_onset), k the disjoint
+//              windows since.
 //   "Chernoff" Above 20,000 observations a window, P(Binomial(n, p) >= ratio n) is exp(-n KL(ratio ||
 //              p)) at most, and the sum over n is exp(-rate W (1 - exp(-KL))). The same bounds what is left
 //              of a first window too long to be followed to its end (then `cut`, and window_s is shorter).
@@ -43,6 +46,8 @@ struct Ejection {
   double by_window = 0;          // P(T <= window_s), either rule
   double by_window_ratio = 0;    // the same for the ratio rule alone
   double ratio_per_s = 0;        // h: at most so often a full window meets the ratio rule
+  double window_misses = 1;      // m: at most, one full window passes the ratio rule
+  double window_apart_s = 0;     // from one window to another that has nothing in common with it
   std::string bound;             // "exact" if nothing is left to bound, else the bounds' names
   bool ratio_can_fire = true;    // false: the window never holds the minimum volume (regular arrivals)
   Bounds mean_s;                 // E T

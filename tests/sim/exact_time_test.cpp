@@ -60,7 +60,7 @@ TEST_CASE("exact time: after the first window the bounds hold what the machines 
     const Arrivals arrivals{20, poisson};
     const Answer<Ejection> e = ejection(small_rule(), {0.2}, arrivals);
     REQUIRE(e);
-    CHECK(e->bound == "streak alone, Harris");
+    CHECK(e->bound == "streak, Harris");
     const Bounds bounds = ejected_by(*e, 12);
     CHECK_FALSE(bounds.exact());
     CHECK(bounds.high - bounds.low < 0.2);
@@ -73,6 +73,29 @@ TEST_CASE("exact time: after the first window the bounds hold what the machines 
       times.push_back(ejected_at_ms(small_rule(), 0.2, arrivals, 1e9, Luck(32, r)) / 1000);
     CHECK(mean_agrees(times, e->mean_s.low, e->mean_s.high));
     CHECK(e->mean_s.low > 0.5 * e->mean_s.high);
+  }
+}
+
+// The streak alone would take an hour; half and half is the ratio's, soon or late.
+TEST_CASE("exact time: where failures are over the ratio, full windows soon have it, and bounds are close") {
+  HealthParams rule = small_rule();
+  rule.consecutive_failures = 30;
+  rule.failure_min_volume = 60;  // of 80 in a window
+  for (const bool poisson : {true, false}) {
+    const Arrivals arrivals{40, poisson};
+    const Answer<Ejection> e = ejection(rule, {0.65}, arrivals);
+    REQUIRE(e);
+    CHECK(e->mean_s.high < 1.5 * e->mean_s.low);
+    std::vector<double> times;
+    for (std::uint64_t r = 0; r < 2'000; ++r)
+      times.push_back(ejected_at_ms(rule, 0.65, arrivals, 1e9, Luck(33, r)) / 1000);
+    CHECK(mean_agrees(times, e->mean_s.low, e->mean_s.high));
+    HealthParams deaf = rule;
+    deaf.failure_ratio = 0.75;
+    std::vector<double> later;
+    for (std::uint64_t r = 0; r < 200; ++r)
+      later.push_back(ejected_at_ms(deaf, 0.65, arrivals, 1e9, Luck(33, r)) / 1000);
+    CHECK_FALSE(mean_agrees(later, e->mean_s.low, e->mean_s.high));
   }
 }
 
@@ -90,7 +113,7 @@ TEST_CASE("exact time: a window too long to follow is cut, and its rest bounded"
   REQUIRE(e);
   CHECK(e->cut);
   CHECK(e->window_s < 60);
-  CHECK(e->bound == "streak alone, Harris, Chernoff");
+  CHECK(e->bound == "streak, Harris, Chernoff");
   CHECK(e->mean_s.exact());
   CHECK(e->mean_s.high == doctest::Approx(streak_mean(5, 0.005) / 20'000).epsilon(1e-6));
 }
