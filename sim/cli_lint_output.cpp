@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "sim/analysis_words.hpp"
 #include "sim/cli_github.hpp"
+#include "sim/lint_words.hpp"
 #include "sim/number_format.hpp"
 #include "sim/text_layout.hpp"
 #include "sim/utf8.hpp"
@@ -13,21 +13,11 @@ namespace halfopen::sim {
 
 namespace {
 
-std::string words_of(const LintNumber& number) {
-  if (number.unit == "s") return number.what + ": " + time_words(number.value);
-  if (number.unit == "share") return number.what + ": " + chance_words(number.value);
-  return fmt::format("{}: {} {}", number.what, number_words(number.value), number.unit);
-}
-
 std::string finding_text(const PlacedFinding& placed) {
   const LintFinding& finding = placed.finding;
-  std::string out = fmt::format("{}:{}:{}: {}, upstream {}\n", printable(placed.file), placed.place.line,
-                                placed.place.column, finding.id, printable(finding.upstream));
-  out += hanging("  ", printable(finding.sentence));
-  out += hanging("  why:     ", printable(finding.why));
-  for (const LintNumber& number : finding.numbers) out += hanging("  number:  ", printable(words_of(number)));
-  out += hanging("  instead: ", printable(finding.instead));
-  return out + hanging("  see:     ", "halfopen run " + finding.shown_by) + '\n';
+  return fmt::format("{}:{}:{}: {}, upstream {}\n", printable(placed.file), placed.place.line,
+                     placed.place.column, finding.id, printable(finding.upstream)) +
+         lint_finding_words(finding) + '\n';
 }
 
 struct Totals {
@@ -57,6 +47,7 @@ void append_finding(std::string& out, const PlacedFinding& placed) {
   const LintFinding& finding = placed.finding;
   ObjectWriter object(out);
   object.text("id", finding.id);
+  object.text("level", lint_level_name(finding.level));
   object.text("upstream", finding.upstream);
   object.text("file", placed.file);
   object.uint("line", placed.place.line);
@@ -74,6 +65,12 @@ void append_finding(std::string& out, const PlacedFinding& placed) {
     member.close();
   });
   object.text("instead", finding.instead);
+  list(object.key("instead_values"), finding.instead_values.size(), [&](std::size_t i) {
+    ObjectWriter alternative(out);
+    for (const LintChange& change : finding.instead_values[i])
+      alternative.key(change.pointer) += change.value;
+    alternative.close();
+  });
   object.text("shown_by", finding.shown_by);
   object.close();
 }
@@ -114,7 +111,7 @@ std::string lint_github(const std::vector<LintedFile>& files) {
     for (const PlacedFinding& placed : file.findings) {
       const LintFinding& finding = placed.finding;
       std::string message = finding.sentence + '\n' + finding.why;
-      for (const LintNumber& number : finding.numbers) message += '\n' + words_of(number);
+      for (const LintNumber& number : finding.numbers) message += '\n' + lint_number_words(number);
       message += "\nInstead: " + finding.instead + "\nShown by " + finding.shown_by;
       out += github_annotation("warning", placed.file, placed.place, "halfopen lint: " + finding.id, message);
     }

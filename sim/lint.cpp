@@ -17,52 +17,52 @@ namespace halfopen::sim {
 namespace {
 
 constexpr std::array<LintRule, 11> RULES{{
-    {"ratio-never-first",
+    {"ratio-never-first", LintLevel::warning,
      "The ratio rule of health or breaker can't act before the streak rule does: so many failures don't fit "
      "without a whole streak among them, or, at exactly that ratio of independent failures, a streak comes "
      "before the minimum volume in all but 1 of 1,000 cases. A ratio of 1 and a streak of 1 are taken as "
      "meant.",
      "scenarios/lint-ratio-never-first.json"},
-    {"volume-out-of-reach",
+    {"volume-out-of-reach", LintLevel::warning,
      "The window of health or breaker never holds the minimum volume at the peak of the traffic, or, with "
      "requests at random times, less than 1 % of the time: the ratio rule does not act. A volume of "
      "4294967295 is taken as switched off.",
      "scenarios/low-volume.json"},
-    {"false-ejections",
+    {"false-ejections", LintLevel::warning,
      "A healthy endpoint is ejected, or the breaker opens above healthy endpoints, more often than once an "
      "hour, by chance alone.",
      "scenarios/lint-false-ejections.json"},
-    {"breaker-opens-first",
+    {"breaker-opens-first", LintLevel::warning,
      "One bad endpoint opens the breaker, and shuts out everybody, no later than the ejection comes that "
      "would "
      "have helped.",
      "scenarios/lint-breaker-opens-first.json"},
-    {"eject-shorter-than-timeout",
+    {"eject-shorter-than-timeout", LintLevel::warning,
      "An ejection is over before attempts from before it have timed out, and late reports count.",
      "scenarios/lint-eject-shorter-than-timeout.json"},
-    {"pool-of-one",
+    {"pool-of-one", LintLevel::warning,
      "Ejections for an upstream of one endpoint, which no reload adds to: with nobody else left, it goes on "
      "serving.",
      "scenarios/only-endpoint-fails.json"},
-    {"pool-without-spare",
+    {"pool-without-spare", LintLevel::warning,
      "Where the servers' capacities are known: without one endpoint, the others have more to do than they "
      "can.",
      "scenarios/capacity-cascade.json"},
-    {"probes-readmit",
+    {"probes-readmit", LintLevel::warning,
      "Probes that pass take an endpoint back, on average, before eject_ms is over: one that fails its users "
      "and "
      "passes its probes flaps.",
      "scenarios/gray-failure.json"},
-    {"probes-reset-streak",
+    {"probes-reset-streak", LintLevel::warning,
      "So few requests come to an endpoint between two probes that passed ones end every streak: all its "
      "users "
      "may fail, and the streak rule does not act.",
      "scenarios/gray-failure.json"},
-    {"probes-in-lockstep",
+    {"probes-in-lockstep", LintLevel::warning,
      "With jitter_ms 0, 5 or more probe loops of the same interval meet at one endpoint: those of the file's "
      "upstreams, times --balancers.",
      "scenarios/probes-in-lockstep.json"},
-    {"retries-double-load",
+    {"retries-double-load", LintLevel::warning,
      "When everything fails, or with a breaker as much as it lets pass, retries at least double the "
      "attempts.",
      "scenarios/lint-retries-double-load.json"},
@@ -134,6 +134,10 @@ const LintRule* find_lint_rule(std::string_view id) {
   return found == RULES.end() ? nullptr : found;
 }
 
+std::string_view lint_level_name(LintLevel level) {
+  return level == LintLevel::warning ? "warning" : "notice";
+}
+
 std::string setting_words(double value) {
   std::string out;
   append_double(out, value);
@@ -147,11 +151,17 @@ double attempts_per_request(const RetryParams& retries, double p) {
   return 1 + std::min(more, static_cast<double>(retries.budget_percent) / 100);
 }
 
+LintChange LintBlock::change(std::string_view key, double value) const {
+  return {at(key), setting_words(value)};
+}
+
 LintFinding LintBlock::finding(std::string_view id, std::vector<std::string> keys) const {
   LintFinding out;
   out.id = id;
   out.upstream = config.name;
-  out.shown_by = find_lint_rule(id)->shown_by;
+  const LintRule& rule = *find_lint_rule(id);
+  out.level = rule.level;
+  out.shown_by = rule.shown_by;
   for (const std::string& key : keys) out.pointers.push_back(at(key));
   return out;
 }

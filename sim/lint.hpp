@@ -18,9 +18,15 @@
 
 namespace halfopen::sim {
 
+// A warning is about settings that don't do what they say. A notice is about a choice that is usual, and may
+// be meant, but that people are surprised by: it is told, and fails no build.
+enum class LintLevel : std::uint8_t { warning, notice };
+std::string_view lint_level_name(LintLevel level);
+
 // Ids are a file format: they stand in comments and build scripts, so none is ever renamed or used again.
 struct LintRule {
   std::string_view id;
+  LintLevel level = LintLevel::warning;
   std::string_view about;     // when it is told, a sentence or two
   std::string_view shown_by;  // a scenario, beside this repository's root
 };
@@ -35,14 +41,23 @@ struct LintNumber {
   std::string unit;  // "s": a time in seconds; "share": 0 to 1; else a noun: "requests", "times"
 };
 
+struct LintChange {
+  std::string pointer;  // into the scenario
+  std::string value;    // as JSON: 0.833, "ignore"
+};
+
 struct LintFinding {
   std::string id, upstream;
+  LintLevel level = LintLevel::warning;
   std::vector<std::string>
       pointers;          // JSON pointers of the values that it is about, the first where it stands
   std::string sentence;  // what will happen, or won't
   std::string why;
   std::vector<LintNumber> numbers;  // at least one
   std::string instead;              // what to set
+  // The same for machines: alternatives, each of which makes this rule silent about this upstream, all else
+  // left as it is. None where what helps is no setting (another endpoint).
+  std::vector<std::vector<LintChange>> instead_values;
   std::string shown_by;
 };
 

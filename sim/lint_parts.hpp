@@ -26,7 +26,9 @@ struct LintBlock {
 
   double endpoints() const { return static_cast<double>(config.endpoints.size()); }
   std::string at(std::string_view key) const { return pointer + '/' + std::string(key); }
-  // With id, upstream and shown_by; the first pointer is where it stands.
+  // A value to set, as a number; whole ones at most 2^53.
+  LintChange change(std::string_view key, double value) const;
+  // With id, level, upstream and shown_by; the first pointer is where it stands.
   LintFinding finding(std::string_view id, std::vector<std::string> keys) const;
 };
 

@@ -76,9 +76,13 @@ void tell_impossible(const LintBlock& block, const HealthParams& rule, const Rul
       "would need {}.",
       streak, most, n, names.volume, rule.failure_min_volume, exact::failures_needed(rule, n));
   f.numbers = {{"largest share of failures without the streak", share, "share"}};
+  const double ratio = std::floor(share * 1000) / 1000;
+  const std::uint32_t longer = streak_with_room(rule);
   f.instead = fmt::format("{} of at most {}, or {} of at least {}; {} 1 to say that there is no ratio rule.",
-                          names.ratio, setting_words(std::floor(share * 1000) / 1000), names.streak,
-                          streak_with_room(rule), names.ratio);
+                          names.ratio, setting_words(ratio), names.streak, longer, names.ratio);
+  f.instead_values = {{block.change(names.key(names.ratio), ratio)},
+                      {block.change(names.key(names.streak), longer)},
+                      {block.change(names.key(names.ratio), 1)}};
   out.push_back(std::move(f));
 }
 

@@ -14,6 +14,7 @@ void bind_run(py::module_& m);
 void bind_sweep(py::module_& m);
 void bind_machines(py::module_& m);
 void bind_analysis(py::module_& m);
+void bind_lint(py::module_& m);
 void bind_description(py::module_& m);
 
 }  // namespace halfopen::python

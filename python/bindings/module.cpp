@@ -14,5 +14,6 @@ PYBIND11_MODULE(_core, m) {
   bind_sweep(m);
   bind_machines(m);
   bind_analysis(m);
+  bind_lint(m);
   bind_description(m);
 }

@@ -14,6 +14,7 @@ from halfopen.designs import Range, design
 from halfopen.errors import ScenarioError
 from halfopen.executors import ray_executor
 from halfopen.frame import Frame
+from halfopen.linting import Finding, FindingNumber, lint
 from halfopen.machines import ActiveProbe, Breaker, EndpointHealth, RetryBudget
 from halfopen.result import Failure, Result, run
 from halfopen.scenario import Scenario
@@ -29,6 +30,8 @@ __all__ = [
     "Breaker",
     "EndpointHealth",
     "Failure",
+    "Finding",
+    "FindingNumber",
     "Frame",
     "Mistake",
     "Range",
@@ -46,6 +49,7 @@ __all__ = [
     "analyze",
     "build",
     "design",
+    "lint",
     "ray_executor",
     "run",
     "tune",

@@ -6,7 +6,7 @@ import collections.abc
 import numpy
 import typing
 import typing_extensions
-__all__: list[str] = ['ActiveProbe', 'Admission', 'Body', 'Breaker', 'BreakerAdmission', 'Dispatch', 'EndpointHealth', 'MAX_SWEEP_RUNS', 'Mistake', 'RetryBudget', 'Run', 'Scenario', 'Sweep', 'Table', 'Upstream', 'analyze', 'draw', 'jittered_backoff_ms', 'metrics', 'nominal_backoff_ms', 'philox4x64_10', 'scenario_schema', 'simulate', 'timeline_schema']
+__all__: list[str] = ['ActiveProbe', 'Admission', 'Body', 'Breaker', 'BreakerAdmission', 'Dispatch', 'EndpointHealth', 'MAX_SWEEP_RUNS', 'MOST_BALANCERS', 'Mistake', 'RetryBudget', 'Run', 'Scenario', 'Sweep', 'Table', 'Upstream', 'draw', 'jittered_backoff_ms', 'lint', 'metrics', 'nominal_backoff_ms', 'philox4x64_10', 'scenario_schema', 'simulate', 'timeline_schema']
 class Mistake:
     """
     One thing that is wrong with a file, or will surprise its author.
@@ -389,16 +389,16 @@ class Upstream:
     @property
     def retry_budget(self) -> RetryBudget:
         ...
-def analyze(scenario: Scenario, rate_rps: typing.SupportsFloat | typing.SupportsIndex | None, healthy_error_ratio: typing.SupportsFloat | typing.SupportsIndex | None, sick_error_ratio: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[typing.Any, ...]:
-    """
-    (text, JSON) of the exact answers.
-    """
 def draw(seed: typing.SupportsInt | typing.SupportsIndex, stream: str, index: typing.SupportsInt | typing.SupportsIndex, tryn: typing.SupportsInt | typing.SupportsIndex = 0, attempt: typing.SupportsInt | typing.SupportsIndex = 0, entry: typing.SupportsInt | typing.SupportsIndex = 0, kind: typing.SupportsInt | typing.SupportsIndex = 0) -> float:
     """
     One draw in [0, 1) of a named stream.
     """
 def jittered_backoff_ms(nominal_ms: typing.SupportsInt | typing.SupportsIndex, u: typing.SupportsFloat | typing.SupportsIndex) -> int:
     ...
+def lint(scenario: Scenario, balancers: typing.SupportsInt | typing.SupportsIndex) -> list[typing.Any]:
+    """
+    (id, level, upstream, pointers, sentence, why, numbers, instead, instead_values, shown_by, text) of each finding.
+    """
 def metrics() -> list[typing.Any]:
     """
     (name, unit, takes_endpoint, takes_between, about) of each, in documented order.
@@ -422,4 +422,5 @@ def timeline_schema() -> str:
     JSON Schema (draft-07) of timelines, as text.
     """
 MAX_SWEEP_RUNS: int = 10000000
+MOST_BALANCERS: int = 100000
 __version__: str

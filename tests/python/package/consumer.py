@@ -25,6 +25,9 @@ with upstream.admit(0) as admission:
     dispatch = admission.pick(0)
     if dispatch is not None:
         dispatch.report(3, error="refused").close()
+findings: tuple[halfopen.Finding, ...] = halfopen.lint(scenario, balancers=3)
+warned: list[str] = [f"{one.id} {one.pointers[0]}: {one.numbers[0].value}" for one in findings if one.level == "warning"]
+quiet = [scenario.with_(values) for one in findings for values in one.instead_values]
 tuning: halfopen.Tuning = halfopen.tune(
     scenario, ["min:failed~1", "min:false_ejections"], "missed<=0", params={"/upstreams/0/health/consecutive_failures": (1, 9)}
 )
