@@ -1,35 +1,96 @@
 #include "sim/analysis_inputs.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
+#include <vector>
 
-#include "sim/arrivals.hpp"
 #include "sim/latency.hpp"
 
 namespace halfopen::sim {
 
 namespace {
 
-struct Entry {
-  std::optional<double> per_s;
-  bool evenly_spaced = false;
-  std::string why_not;
+// A linear piece of one entry's rate, over [from, to).
+struct RatePiece {
+  Nanos from = 0, to = 0;
+  double from_rps = 0, to_rps = 0;
+  bool even = false;
+
+  double at(Nanos t) const {
+    const double share = static_cast<double>(t - from) / static_cast<double>(to - from);
+    return from_rps == to_rps ? from_rps : from_rps + (to_rps - from_rps) * share;
+  }
 };
 
-Entry entry_rate(const Traffic& traffic, Nanos duration) {
-  if (std::holds_alternative<ArrivalTimes>(traffic.source))
-    return {std::nullopt, false, "its traffic is a list of times"};
-  if (std::holds_alternative<Users>(traffic.source))
-    return {std::nullopt, false, "its traffic is users who wait for their answers"};
+std::string no_rate_of(const Traffic& traffic) {
+  if (std::holds_alternative<ArrivalTimes>(traffic.source)) return "its traffic is a list of times";
+  if (std::holds_alternative<Users>(traffic.source)) return "its traffic is users who wait for their answers";
+  return "";
+}
+
+void add_pieces(std::vector<RatePiece>& out, const Traffic& traffic, Nanos duration) {
   const Nanos end = std::min(traffic.to, duration);
-  const double active_s = traffic.from < end ? static_cast<double>(end - traffic.from) / 1e9 : 0;
-  if (const auto* every = std::get_if<ArrivalEvery>(&traffic.source))
-    return {1e9 / static_cast<double>(every->every), true, ""};
+  const auto add = [&](Nanos from, Nanos to, double from_rps, double to_rps, bool even) {
+    if (to > from && std::max(from_rps, to_rps) > 0) out.push_back({from, to, from_rps, to_rps, even});
+  };
+  if (const auto* every = std::get_if<ArrivalEvery>(&traffic.source)) {
+    const double rps = 1e9 / static_cast<double>(every->every);
+    return add(traffic.from, end, rps, rps, true);
+  }
   const auto& process = std::get<ArrivalProcess>(traffic.source);
-  const bool constant = process.stages.empty() && !process.burst && !process.wave;
-  if (constant) return {process.rate_rps, !process.poisson, ""};
-  if (active_s <= 0) return {0.0, false, ""};
-  return {expected_arrivals(traffic, duration) / active_s, false, ""};
+  if (process.stages.empty()) {
+    const double rps = process.burst  ? process.burst->rps
+                       : process.wave ? process.wave->mean_rps + process.wave->amplitude_rps
+                                      : process.rate_rps;
+    return add(traffic.from, end, rps, rps, !process.poisson && !process.burst && !process.wave);
+  }
+  Nanos from = traffic.from;
+  for (const RateStage& stage : process.stages) {
+    if (from >= end) return;
+    if (stage.length == 0) continue;
+    const Nanos to = end - from < stage.length ? end : from + stage.length;
+    RatePiece whole{from, from + stage.length, stage.from_rps, stage.to_rps};
+    add(from, to, stage.from_rps, whole.at(to), !process.poisson && stage.from_rps == stage.to_rps);
+    from = to;
+  }
+}
+
+struct Busy {
+  double per_s = 0;
+  bool even = false;
+};
+
+Busy busy_at(const std::vector<RatePiece>& active, Nanos t) {
+  Busy out{0, active.size() == 1 && active[0].even};
+  for (const RatePiece& piece : active) out.per_s += piece.at(t);
+  return out;
+}
+
+// A sum of linear pieces is largest where one of them begins or ends.
+Busy busiest(std::vector<RatePiece> pieces) {
+  std::stable_sort(pieces.begin(), pieces.end(),
+                   [](const RatePiece& a, const RatePiece& b) { return a.from < b.from; });
+  std::vector<Nanos> borders;
+  for (const RatePiece& piece : pieces) borders.insert(borders.end(), {piece.from, piece.to});
+  std::sort(borders.begin(), borders.end());
+  borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
+  Busy most;
+  const auto look = [&](const Busy& busy) {
+    if (busy.per_s == most.per_s) most.even = most.even && busy.even;
+    if (busy.per_s > most.per_s) most = busy;
+  };
+  std::vector<RatePiece> active;
+  auto next = pieces.begin();
+  for (const Nanos t : borders) {
+    look(busy_at(active, t));
+    active.erase(
+        std::remove_if(active.begin(), active.end(), [&](const RatePiece& piece) { return piece.to == t; }),
+        active.end());
+    for (; next != pieces.end() && next->from == t; ++next) active.push_back(*next);
+    look(busy_at(active, t));
+  }
+  return most;
 }
 
 std::optional<double> ratio_of(const FaultKind& kind, const UpstreamConfig& upstream) {
@@ -76,18 +137,15 @@ const ServerModel* Servers::of(const EndpointConfig& endpoint) {
 
 RateFound rate_of(const Scenario& scenario, const std::string& upstream) {
   RateFound out;
-  std::size_t entries = 0;
-  double sum = 0;
+  std::vector<RatePiece> pieces;
   for (const Traffic& traffic : scenario.traffic) {
     if (traffic.upstream != upstream) continue;
-    const Entry entry = entry_rate(traffic, scenario.duration);
-    if (!entry.per_s) return {std::nullopt, false, entry.why_not};
-    sum += *entry.per_s;
-    out.evenly_spaced = ++entries == 1 && entry.evenly_spaced;
+    if (std::string why = no_rate_of(traffic); !why.empty()) return {std::nullopt, false, std::move(why)};
+    add_pieces(pieces, traffic, scenario.duration);
   }
-  if (sum <= 0) return {std::nullopt, false, "it has no traffic"};
-  out.per_s = sum;
-  return out;
+  const Busy most = busiest(std::move(pieces));
+  if (most.per_s <= 0) return {std::nullopt, false, "it has no traffic"};
+  return {most.per_s, most.even, ""};
 }
 
 std::optional<double> lasting_failures(const Scenario& scenario, const UpstreamConfig& upstream) {

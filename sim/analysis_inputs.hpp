@@ -22,11 +22,13 @@ class Servers {
   std::size_t next_ = 0;
 };
 
-// Requests a second for an upstream: the sum over its traffic of what each brings while it lasts. Nothing,
-// and why, where the traffic is a list of times, users who wait for answers, or none.
+// Requests a second for an upstream at its busiest moment: the largest sum of what its traffic entries bring
+// at the same time, within the run. Stages count as they stand at the moment, bursts and waves with their own
+// peak for as long as the entry lasts, since they come again and again. Nothing, and why, where any of the
+// traffic is a list of times or users who wait for answers, or where there is none.
 struct RateFound {
   std::optional<double> per_s;
-  bool evenly_spaced = false;  // one entry, at a constant rate, not Poisson
+  bool evenly_spaced = false;  // whenever it is so busy, one entry alone is active, at a constant rate
   std::string why_not;
 };
 RateFound rate_of(const Scenario& scenario, const std::string& upstream);

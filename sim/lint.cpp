@@ -6,7 +6,6 @@
 #include <array>
 #include <map>
 #include <utility>
-#include <variant>
 
 #include "sim/analysis_inputs.hpp"
 #include "sim/lint_parts.hpp"
@@ -68,31 +67,6 @@ constexpr std::array<LintRule, 11> RULES{{
      "scenarios/lint-retries-double-load.json"},
 }};
 
-// The most requests a second that an entry brings; none where that is no rate.
-std::optional<double> peak_of(const Traffic& traffic) {
-  if (const auto* every = std::get_if<ArrivalEvery>(&traffic.source))
-    return 1e9 / static_cast<double>(every->every);
-  const auto* process = std::get_if<ArrivalProcess>(&traffic.source);
-  if (process == nullptr) return std::nullopt;
-  if (process->burst) return process->burst->rps;
-  if (process->wave) return process->wave->mean_rps + process->wave->amplitude_rps;
-  if (process->stages.empty()) return process->rate_rps;
-  double out = 0;
-  for (const RateStage& stage : process->stages) out = std::max({out, stage.from_rps, stage.to_rps});
-  return out;
-}
-
-std::optional<double> peak_of(const Scenario& scenario, const std::string& upstream) {
-  double sum = 0;
-  for (const Traffic& traffic : scenario.traffic) {
-    if (traffic.upstream != upstream) continue;
-    const std::optional<double> peak = peak_of(traffic);
-    if (!peak) return std::nullopt;
-    sum += *peak;
-  }
-  return sum > 0 ? std::optional(sum) : std::nullopt;
-}
-
 double largest_share(const UpstreamConfig& config) {
   double sum = 0, most = 0;
   for (const EndpointConfig& endpoint : config.endpoints) {
@@ -104,13 +78,14 @@ double largest_share(const UpstreamConfig& config) {
 
 void add_rates(LintBlock& block) {
   const UpstreamConfig& config = block.config;
-  const std::optional<double> peak = peak_of(block.scenario, config.name);
-  if (!peak) return;
-  const bool even = rate_of(block.scenario, config.name).evenly_spaced;
-  const double share =
-      config.load_balancer == Algorithm::round_robin ? largest_share(config) : 1 / block.endpoints();
-  block.requests = {*peak, !even};
-  block.requests_at_endpoint = {*peak * share, !(even && takes_turns(config))};
+  const RateFound rate = rate_of(block.scenario, config.name);
+  if (!rate.per_s) return;
+  const bool even = rate.evenly_spaced;
+  const bool by_weight =
+      config.load_balancer == Algorithm::round_robin || config.load_balancer == Algorithm::ip_hash;
+  const double share = by_weight ? largest_share(config) : 1 / block.endpoints();
+  block.requests = {*rate.per_s, !even};
+  block.requests_at_endpoint = {*rate.per_s * share, !(even && takes_turns(config))};
   const double more = attempts_per_request(config.retries, 1);
   block.attempts = block.requests;
   block.attempts_at_endpoint = block.requests_at_endpoint;
