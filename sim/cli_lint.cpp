@@ -126,7 +126,7 @@ int command_lint(const LintWords& words) {
   int status = EXIT_HELD;
   for (const std::string& file : words.files) {
     std::optional<LintedFile> one = lint_file(file, words);
-    if (!one || !one->findings.empty()) status = std::max(status, one ? EXIT_NOT_HELD : EXIT_BAD_INPUT);
+    if (!one || warnings_in(*one) > 0) status = std::max(status, one ? EXIT_NOT_HELD : EXIT_BAD_INPUT);
     if (one) files.push_back(std::move(*one));
   }
   if (files.empty()) return status;
@@ -162,7 +162,8 @@ void add_lint(CLI::App& app, Chosen& chosen) {
       "that "
       "act for nothing, or that work against each other. Each finding has its reason, the number behind it, "
       "what to set instead and a scenario that shows it. Nothing is run; reloads are not read. Exit status 1 "
-      "if there is a finding. A comment in the file keeps one quiet, behind the value or above it: "
+      "if there is a warning; notices, of choices that are usual and surprise people, leave it 0. A comment "
+      "in the file keeps one quiet, behind the value or above it: "
       "// halfopen-lint: disable=ID",
       "  halfopen lint scenarios/gray-failure.json\n"
       "  halfopen lint my.yaml --gateway gateway.yaml --balancers 12 --format github\n"

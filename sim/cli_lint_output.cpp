@@ -2,6 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "sim/cli_github.hpp"
 #include "sim/lint_words.hpp"
 #include "sim/number_format.hpp"
@@ -13,20 +19,46 @@ namespace halfopen::sim {
 
 namespace {
 
-std::string finding_text(const PlacedFinding& placed) {
+// A place stays in one piece, so that a terminal can follow it; what doesn't fit beside it goes below.
+std::string heading(const PlacedFinding& placed) {
   const LintFinding& finding = placed.finding;
-  return fmt::format("{}:{}:{}: {}, upstream {}\n", printable(placed.file), placed.place.line,
-                     placed.place.column, finding.id, printable(finding.upstream)) +
-         lint_finding_words(finding) + '\n';
+  const std::string place =
+      fmt::format("{}:{}:{}:", printable(placed.file), placed.place.line, placed.place.column);
+  const std::string what = fmt::format("{}: {}, upstream {}", lint_level_name(finding.level), finding.id,
+                                       printable(finding.upstream));
+  const std::string whole = place + ' ' + what + '\n';
+  return hanging("", whole.substr(0, whole.size() - 1)) == whole ? whole : place + '\n' + hanging("  ", what);
+}
+
+// What a rule says alike of several upstreams of a file is said once, below all their places.
+std::string findings_text(const std::vector<PlacedFinding>& findings) {
+  std::map<std::string, std::size_t> known;  // by id and words: the number of its paragraph
+  std::vector<std::string> headings, bodies;
+  for (const PlacedFinding& placed : findings) {
+    const std::string words = lint_finding_words(placed.finding);
+    const std::string_view level = lint_level_name(placed.finding.level);
+    const auto [at, fresh] =
+        known.emplace(fmt::format("{} {}\n{}", placed.finding.id, level, words), headings.size());
+    if (fresh) {
+      headings.emplace_back();
+      bodies.push_back(words);
+    }
+    headings[at->second] += heading(placed);
+  }
+  std::string out;
+  for (std::size_t n = 0; n < headings.size(); ++n) out += headings[n] + bodies[n] + '\n';
+  return out;
 }
 
 struct Totals {
-  std::size_t findings = 0, suppressed = 0;
+  std::size_t warnings = 0, notices = 0, suppressed = 0;
 };
 Totals totals_of(const std::vector<LintedFile>& files) {
   Totals out;
   for (const LintedFile& file : files) {
-    out.findings += file.findings.size();
+    const std::size_t warnings = warnings_in(file);
+    out.warnings += warnings;
+    out.notices += file.findings.size() - warnings;
     out.suppressed += file.suppressed;
   }
   return out;
@@ -77,13 +109,20 @@ void append_finding(std::string& out, const PlacedFinding& placed) {
 
 }  // namespace
 
+std::size_t warnings_in(const LintedFile& file) {
+  return static_cast<std::size_t>(
+      std::count_if(file.findings.begin(), file.findings.end(),
+                    [](const PlacedFinding& placed) { return placed.finding.level == LintLevel::warning; }));
+}
+
 std::string lint_text(const std::vector<LintedFile>& files) {
   std::string out;
-  for (const LintedFile& file : files) {
-    for (const PlacedFinding& placed : file.findings) out += finding_text(placed);
-  }
+  for (const LintedFile& file : files) out += findings_text(file.findings);
   const Totals totals = totals_of(files);
-  out += totals.findings == 0 ? "No findings" : plural(totals.findings, "finding");
+  if (totals.warnings > 0) out += plural(totals.warnings, "warning");
+  if (totals.warnings > 0 && totals.notices > 0) out += ", ";
+  if (totals.notices > 0) out += plural(totals.notices, "notice");
+  if (totals.warnings + totals.notices == 0) out += "No findings";
   if (totals.suppressed > 0) out += fmt::format(", {} suppressed,", totals.suppressed);
   return out + " in " + plural(files.size(), "file") + '\n';
 }
@@ -113,7 +152,8 @@ std::string lint_github(const std::vector<LintedFile>& files) {
       std::string message = finding.sentence + '\n' + finding.why;
       for (const LintNumber& number : finding.numbers) message += '\n' + lint_number_words(number);
       message += "\nInstead: " + finding.instead + "\nShown by " + finding.shown_by;
-      out += github_annotation("warning", placed.file, placed.place, "halfopen lint: " + finding.id, message);
+      out += github_annotation(lint_level_name(finding.level), placed.file, placed.place,
+                               "halfopen lint: " + finding.id, message);
     }
   }
   return out;
@@ -122,7 +162,8 @@ std::string lint_github(const std::vector<LintedFile>& files) {
 std::string lint_rules_text() {
   std::string out;
   for (const LintRule& rule : lint_rules()) {
-    out += std::string(rule.id) + '\n' + hanging("  ", rule.about) + hanging("  see: ", rule.shown_by) + '\n';
+    out += fmt::format("{} ({})\n", rule.id, lint_level_name(rule.level)) + hanging("  ", rule.about) +
+           hanging("  see: ", rule.shown_by) + '\n';
   }
   return out +
          hanging("",
@@ -140,6 +181,7 @@ std::string lint_rules_json() {
   list(whole.key("rules"), rules.size(), [&](std::size_t i) {
     ObjectWriter rule(out);
     rule.text("id", rules[i].id);
+    rule.text("level", lint_level_name(rules[i].level));
     rule.text("about", rules[i].about);
     rule.text("shown_by", rules[i].shown_by);
     rule.close();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/analysis_inputs.hpp"
+#include "sim/analysis_words.hpp"
 #include "sim/lint_parts.hpp"
 #include "sim/number_format.hpp"
 
@@ -15,21 +16,25 @@ namespace halfopen::sim {
 
 namespace {
 
-constexpr std::array<LintRule, 11> RULES{{
+constexpr std::array<LintRule, 12> RULES{{
     {"ratio-never-first", LintLevel::warning,
      "The ratio rule of health or breaker can't act before the streak rule does: so many failures don't fit "
      "without a whole streak among them, or, at exactly that ratio of independent failures, a streak comes "
      "before the minimum volume in all but 1 of 1,000 cases. A ratio of 1 and a streak of 1 are taken as "
      "meant.",
      "scenarios/lint-ratio-never-first.json"},
+    {"ratio-one-is-not-off", LintLevel::notice,
+     "A ratio of 1 in health or breaker beside a streak longer than the minimum volume: failures alone in "
+     "the window have a share of 1, so the ratio rule acts, and before the streak does.",
+     "scenarios/lint-ratio-one-is-not-off.json"},
     {"volume-out-of-reach", LintLevel::warning,
      "The window of health or breaker never holds the minimum volume at the peak of the traffic, or, with "
-     "requests at random times, less than 1 % of the time: the ratio rule does not act. A volume of "
-     "4294967295 is taken as switched off.",
+     "requests at random times, for fewer than 1 % of them and less than once an hour: the ratio rule does "
+     "not act. A volume of 4294967295 is taken as switched off.",
      "scenarios/low-volume.json"},
     {"false-ejections", LintLevel::warning,
-     "A healthy endpoint is ejected, or the breaker opens above healthy endpoints, more often than once an "
-     "hour, by chance alone.",
+     "A healthy endpoint is ejected, or the breaker opens above healthy endpoints, by chance alone and after "
+     "less than an hour on average, for certain.",
      "scenarios/lint-false-ejections.json"},
     {"breaker-opens-first", LintLevel::warning,
      "One bad endpoint opens the breaker, and shuts out everybody, no later than the ejection comes that "
@@ -47,10 +52,10 @@ constexpr std::array<LintRule, 11> RULES{{
      "Where the servers' capacities are known: without one endpoint, the others have more to do than they "
      "can.",
      "scenarios/capacity-cascade.json"},
-    {"probes-readmit", LintLevel::warning,
+    {"probes-readmit", LintLevel::notice,
      "Probes that pass take an endpoint back, on average, before eject_ms is over: one that fails its users "
-     "and "
-     "passes its probes flaps.",
+     "and passes its probes flaps. A warning where probes are known to pass then: they only connect (tcp), "
+     "or the scenario has a fault with scope traffic.",
      "scenarios/gray-failure.json"},
     {"probes-reset-streak", LintLevel::warning,
      "So few requests come to an endpoint between two probes that passed ones end every streak: all its "
@@ -107,6 +112,10 @@ const LintRule* find_lint_rule(std::string_view id) {
   const auto* const found =
       std::find_if(RULES.begin(), RULES.end(), [&](const LintRule& rule) { return rule.id == id; });
   return found == RULES.end() ? nullptr : found;
+}
+
+std::string plural_words(double count, std::string_view noun) {
+  return fmt::format("{} {}{}", number_words(count), noun, count == 1 ? "" : "s");
 }
 
 std::string_view lint_level_name(LintLevel level) {

@@ -55,16 +55,16 @@ struct LintFinding {
   std::string why;
   std::vector<LintNumber> numbers;  // at least one
   std::string instead;              // what to set
-  // The same for machines: alternatives, each of which makes this rule silent about this upstream, all else
-  // left as it is. None where what helps is no setting (another endpoint).
+  // The same for machines: alternatives, each of which, all else left as it is, makes this rule silent about
+  // this upstream's health or breaker. None where what helps is no setting (another endpoint).
   std::vector<std::vector<LintChange>> instead_values;
   std::string shown_by;
 };
 
 // How sure a rule is before it speaks. At the number itself it does.
 inline constexpr double LINT_FIRST_CHANCE = 0.001;   // ratio-never-first: the ratio comes first less often
-inline constexpr double LINT_VOLUME_SHARE = 0.01;    // volume-out-of-reach: windows that hold the volume
-inline constexpr double LINT_FALSE_EVERY_S = 3600;   // false-ejections: more often than once in so long
+inline constexpr double LINT_VOLUME_SHARE = 0.01;    // volume-out-of-reach: attempts that find the volume
+inline constexpr double LINT_RARE_S = 3600;          // what comes less often, on average, is rare
 inline constexpr double LINT_LOAD = 2;               // retries-double-load: attempts a request
 inline constexpr std::uint64_t LINT_MANY_LOOPS = 5;  // probes-in-lockstep: probe loops at one endpoint
 inline constexpr std::uint64_t MOST_BALANCERS = 100'000;

@@ -5,10 +5,11 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "sim/analysis_inputs.hpp"
 #include "sim/analysis_words.hpp"
-#include "sim/exact_ejection.hpp"
+#include "sim/exact_law.hpp"
 #include "sim/lint_parts.hpp"
 #include "sim/text_layout.hpp"
 
@@ -17,6 +18,14 @@ namespace halfopen::sim {
 namespace {
 
 std::string ms_words(std::uint64_t ms) { return length_text(ms * NANOS_PER_MS); }
+
+// The whole block, because a file may have none.
+std::string shorter_timeouts(const TimeoutParams& timeouts, std::uint64_t most_ms) {
+  std::string out = fmt::format(R"({{"connect_ms":{},"happy_eyeballs_ms":{})",
+                                std::min(timeouts.connect_ms, most_ms), timeouts.happy_eyeballs_ms);
+  if (timeouts.read_ms) out += fmt::format(R"(,"read_ms":{})", std::min(*timeouts.read_ms, most_ms));
+  return out + '}';
+}
 
 void lint_timeout(const LintBlock& block, LintFindings& out) {
   const UpstreamConfig& config = block.config;
@@ -30,17 +39,21 @@ void lint_timeout(const LintBlock& block, LintFindings& out) {
   f.sentence = fmt::format("An ejection of {} is over before an attempt of {} ({}) has timed out.",
                            ms_words(eject_ms), ms_words(timeout_ms), name);
   f.why =
-      "Attempts from before the ejection fail after it: each of them is a verdict about the past that fails "
-      "a "
-      "trial, or ejects an endpoint that is well again.";
+      "Attempts from before the ejection that nobody answers fail after it. Each is a verdict about the "
+      "past: "
+      "it fails a trial, or counts against an endpoint that is well again.";
   const double after_s = static_cast<double>(timeout_ms - eject_ms) / 1000;
   f.numbers = {{"verdicts come after the end of the ejection for up to", after_s, "s"}};
   if (block.requests_at_endpoint) {
-    f.numbers.push_back({"attempts whose verdicts come so late, at most",
+    f.numbers.push_back({"attempts that may come to an end so late",
                          std::ceil(block.requests_at_endpoint->per_s * after_s - 1e-9), "attempts"});
   }
+  const bool both = std::min(config.timeouts.connect_ms, read_ms) > eject_ms;
   f.instead = fmt::format("eject_ms of at least {}, or {} of at most {}, or late_reports \"ignore\".",
-                          timeout_ms, name, eject_ms);
+                          timeout_ms, both ? "connect_ms and read_ms" : name, eject_ms);
+  f.instead_values = {{block.change("health/eject_ms", static_cast<double>(timeout_ms))},
+                      {{block.at("timeouts"), shorter_timeouts(config.timeouts, eject_ms)}},
+                      {{block.at("late_reports"), "\"ignore\""}}};
   out.push_back(std::move(f));
 }
 
@@ -60,14 +73,6 @@ void lint_pool_of_one(const LintBlock& block, LintFindings& out) {
   f.sentence = "Ejecting the only endpoint changes nothing: with nobody else left it goes on serving.";
   f.why = "When no endpoint may be picked the whole set serves (fail-open), and here that is the same one.";
   f.numbers = {{"its share of the requests while it is ejected", 1, "share"}};
-  const double p = worst_failures(block.scenario, block.config).value_or(ASSUMED_SICK);
-  if (block.requests_at_endpoint) {
-    const auto ejection = exact::ejection(*block.config.health, {p}, *block.requests_at_endpoint);
-    if (ejection && ejection->mean_s.high < exact::FOREVER) {
-      f.numbers.push_back({fmt::format("mean time until fail-open, at {} errors", chance_words(p)),
-                           ejection->mean_s.high, "s"});
-    }
-  }
   f.instead = block.config.breaker ? "A second endpoint; the breaker is what protects a single one."
                                    : "A second endpoint; or a breaker instead of health, which refuses.";
   out.push_back(std::move(f));

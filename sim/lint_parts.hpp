@@ -1,6 +1,8 @@
 // The rooms of the linter: each reads the settings of one upstream from its side. Internal to lint*.cpp.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +36,25 @@ struct LintBlock {
 
 using LintFindings = std::vector<LintFinding>;
 
+inline constexpr double MOST_MS = 1e12;  // the longest time that a setting can say
+// No window holds so many, so this volume says that there is no ratio rule.
+inline constexpr std::uint32_t NO_VOLUME = std::numeric_limits<std::uint32_t>::max();
+
+// Health and breaker under the names that the file gives their settings.
+struct RuleNames {
+  bool breaker = false;
+  const char *block, *streak, *ratio, *volume, *acts, *acts_alone;
+  std::string key(const char* name) const { return std::string(block) + '/' + name; }
+};
+inline constexpr RuleNames HEALTH_NAMES{
+    false, "health", "consecutive_failures", "failure_ratio", "failure_min_volume", "eject", "eject"};
+inline constexpr RuleNames BREAKER_NAMES{
+    true, "breaker", "consecutive_failures", "error_ratio", "error_volume", "open", "open it"};
+
+// Said so: by the volume, or a ratio of 1 that adds nothing to a streak no longer than the volume.
+bool has_no_ratio_rule(const HealthParams& rule);
+void lint_ratio(const LintBlock& block, const HealthParams& rule, const RuleNames& names, LintFindings& out);
+
 void lint_thresholds(const LintBlock& block, LintFindings& out);
 void lint_breaker(const LintBlock& block, LintFindings& out);
 void lint_ejection(const LintBlock& block, LintFindings& out);
@@ -45,6 +66,9 @@ void lint_lockstep(const Scenario& scenario, const LintOptions& options, LintFin
 // Attempts a request that fails with chance p each time: 1 + p + p^2 + … over the retries allowed, and at
 // most what the budget adds. Independent failures, and a budget window that is full.
 double attempts_per_request(const RetryParams& retries, double p);
+
+// "1 observation", "0.62 observations".
+std::string plural_words(double count, std::string_view noun);
 
 // A value as a file has it: 0.9, 20000.
 std::string setting_words(double value);

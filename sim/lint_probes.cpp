@@ -4,15 +4,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "sim/analysis_inputs.hpp"
 #include "sim/analysis_words.hpp"
 #include "sim/exact_ejection.hpp"
 #include "sim/exact_numbers.hpp"
-#include "sim/exact_probes.hpp"
 #include "sim/lint_parts.hpp"
 #include "sim/text_layout.hpp"
 
@@ -28,12 +31,41 @@ double passing_ms(const LintBlock& block) {
   return std::min(mean_latency_ms(block.scenario, block.config), static_cast<double>(active.timeout_ms));
 }
 
-// Mean time from an ejection to the verdict that takes back an endpoint whose probes all pass.
-std::optional<double> back_s(const LintBlock& block, std::uint32_t threshold) {
+// From one verdict of the loop to the next, while all probes pass.
+struct ProbeCycle {
+  double mean_s = 0;
+  double residual_s = 0;  // from any moment to the next verdict, on average: E C^2 / (2 E C)
+};
+
+ProbeCycle cycle_of(const LintBlock& block) {
   const ActiveParams& active = *block.config.active_health;
-  const double pass = passing_ms(block);
-  const auto wait = exact::probe_wait({active.interval_ms, active.jitter_ms, threshold, 1, pass, pass});
-  return wait ? std::optional(wait->mean_s) : std::nullopt;
+  const double steps = std::max(1.0, static_cast<double>(active.jitter_ms));  // 0 to jitter_ms - 1, alike
+  const double mean_ms = static_cast<double>(active.interval_ms) + (steps - 1) / 2 + passing_ms(block);
+  const double square = mean_ms * mean_ms + (steps * steps - 1) / 12;
+  return {mean_ms / 1000, square / (2 * mean_ms) / 1000};
+}
+
+// Mean time from an ejection to the verdict that takes back an endpoint whose probes all pass. One that was
+// under way is the first of them: the loop forgets its successes when it next looks, not at the ejection.
+double back_s(const ProbeCycle& cycle, std::uint32_t threshold) {
+  return cycle.residual_s + (threshold - 1.0) * cycle.mean_s;
+}
+
+// Whether this very scenario has a fault that fails users and no probes, or probes that only connect.
+bool probes_are_blind(const LintBlock& block) {
+  if (block.config.active_health->kind == ProbeKind::tcp) return true;
+  const auto fails_users_alone = [](const Fault& fault) {
+    const bool harmless = std::holds_alternative<LatencyFault>(fault.kind) ||
+                          std::holds_alternative<ColdStartFault>(fault.kind);
+    return fault.scope == Scope::traffic && !harmless;
+  };
+  Servers servers(block.scenario);
+  return std::any_of(block.config.endpoints.begin(), block.config.endpoints.end(),
+                     [&](const EndpointConfig& endpoint) {
+                       const ServerModel* const server = servers.of(endpoint);
+                       return server != nullptr &&
+                              std::any_of(server->faults.begin(), server->faults.end(), fails_users_alone);
+                     });
 }
 
 // Failed requests an hour at an endpoint that fails all traffic and passes all probes, and without probes.
@@ -49,32 +81,34 @@ void add_costs(const LintBlock& block, double wait_s, LintFinding& f) {
                        HOUR_S / (static_cast<double>(health.eject_ms) / 1000 + 1 / per_s), "requests"});
 }
 
+// A notice, since the project's own defaults do it and a probe that does what users ask for makes it right;
+// a warning where probes are known to pass what fails users.
 void lint_readmit(const LintBlock& block, LintFindings& out) {
   const ActiveParams& active = *block.config.active_health;
   const double eject_s = static_cast<double>(block.config.health->eject_ms) / 1000;
-  const std::optional<double> mean_s = back_s(block, active.success_threshold);
-  const std::optional<double> one_s = back_s(block, 1), two_s = back_s(block, 2);
-  if (!mean_s || !one_s || !two_s || *mean_s >= eject_s) return;
+  const ProbeCycle cycle = cycle_of(block);
+  const double mean_s = back_s(cycle, active.success_threshold);
+  if (mean_s >= eject_s) return;
   LintFinding f = block.finding(
       "probes-readmit", {"active_health/success_threshold", "active_health/interval_ms", "health/eject_ms"});
+  f.level = probes_are_blind(block) ? LintLevel::warning : LintLevel::notice;
   f.sentence = fmt::format(
       "Probes take back what traffic ejects after {} on average, not after {} (eject_ms): an endpoint that "
-      "passes "
-      "its "
-      "probes and fails its users flaps.",
-      time_words(*mean_s), length_text(block.config.health->eject_ms * NANOS_PER_MS));
+      "passes its probes and fails its users flaps.",
+      time_words(mean_s), length_text(block.config.health->eject_ms * NANOS_PER_MS));
   f.why = fmt::format(
-      "{} passed probes, {} apart, re-admit, whatever the traffic said; then it takes a whole streak "
-      "of failed requests again.",
-      active.success_threshold, length_text(active.interval_ms * NANOS_PER_MS));
-  f.numbers = {{"mean time until probes take it back", *mean_s, "s"}};
-  add_costs(block, *mean_s, f);
-  // The mean grows by one sleep and one probe for each success more.
-  const double enough = std::ceil((eject_s - *one_s) / (*two_s - *one_s) - 1e-9) + 1;
-  f.instead = fmt::format(
-      "success_threshold of at least {}; or a probe that does what users ask for, and then "
-      "suppress this.",
-      setting_words(enough));
+      "{}, {} apart, {}, whatever the traffic said; then it takes a whole streak of failed requests again.",
+      plural(active.success_threshold, "passed probe"), length_text(active.interval_ms * NANOS_PER_MS),
+      active.success_threshold == 1 ? "re-admits" : "re-admit");
+  f.numbers = {{"mean time until probes take it back", mean_s, "s"}};
+  add_costs(block, mean_s, f);
+  const double enough = std::ceil((eject_s - cycle.residual_s) / cycle.mean_s - 1e-9) + 1;
+  f.instead = "A probe that does what users ask for, and then suppress this";
+  if (enough <= std::numeric_limits<std::uint32_t>::max()) {
+    f.instead += fmt::format("; or success_threshold of at least {}", setting_words(enough));
+    f.instead_values = {{block.change("active_health/success_threshold", enough)}};
+  }
+  f.instead += '.';
   out.push_back(std::move(f));
 }
 
@@ -89,7 +123,8 @@ void lint_reset(const LintBlock& block, LintFindings& out) {
   const double share = arrivals.poisson ? exact::poisson_more_than(mean, streak - 1.0)
                        : streak <= most ? 1
                                         : 0;
-  if (share >= LINT_VOLUME_SHARE) return;
+  const double every_s = share > 0 ? cycle_ms / 1000 / share : exact::FOREVER;
+  if (share >= LINT_VOLUME_SHARE || every_s < LINT_RARE_S) return;
   LintFinding f =
       block.finding("probes-reset-streak", {"health/consecutive_failures", "active_health/interval_ms"});
   f.sentence = fmt::format(
@@ -97,17 +132,22 @@ void lint_reset(const LintBlock& block, LintFindings& out) {
       "consecutive_failures {}.",
       arrivals.poisson ? "hardly ever" : "never", streak);
   f.why = fmt::format(
-      "A passed probe ends the streak, and between two of them, at most {} apart, {} requests come to "
-      "an endpoint {}.",
-      time_words(cycle_ms / 1000), number_words(arrivals.poisson ? mean : most),
+      "A passed probe ends the streak, and between two of them, at most {} apart, an endpoint gets {} {}; "
+      "only the ratio rule, which probes leave alone, is left.",
+      time_words(cycle_ms / 1000), plural_words(arrivals.poisson ? mean : most, "request"),
       arrivals.poisson ? "on average" : "at most");
   f.numbers = {{"requests between two probes", arrivals.poisson ? mean : most, "requests"},
-               {"gaps between probes that a streak fits into", share, "share"}};
+               {"gaps between probes that a streak fits into", share, "share"},
+               {"from one of those to the next, on average", every_s, "s"}};
   const double fits = std::max(1.0, arrivals.poisson ? std::floor(mean) : most);
-  f.instead = fmt::format(
-      "consecutive_failures of at most {}, or interval_ms of at least {}, or a failure_min_volume "
-      "that the window holds.",
-      setting_words(fits), setting_words(std::ceil(streak / arrivals.per_s * 1000 - 1e-6)));
+  f.instead = fmt::format("consecutive_failures of at most {}", setting_words(fits));
+  f.instead_values = {{block.change("health/consecutive_failures", fits)}};
+  const double interval_ms = std::ceil(streak / arrivals.per_s * 1000 - 1e-6);
+  if (interval_ms <= MOST_MS) {
+    f.instead += fmt::format(", or interval_ms of at least {}", setting_words(interval_ms));
+    f.instead_values.push_back({block.change("active_health/interval_ms", interval_ms)});
+  }
+  f.instead += '.';
   out.push_back(std::move(f));
 }
 
@@ -147,9 +187,12 @@ void lint_lockstep(const Scenario& scenario, const LintOptions& options, LintFin
         "Loops that were started together, by a deploy or a reload, and sleep equally long stay together; a "
         "server that can't answer them all at once loses probes while it is well.";
     f.numbers = {{"probes in the same instant", static_cast<double>(count), "probes"}};
+    const std::uint64_t jitter_ms = std::max<std::uint64_t>(1, interval_ms / 2);
     f.instead = fmt::format(
         "jitter_ms {} spreads them over half an interval, and makes detection slower by a quarter.",
-        std::max<std::uint64_t>(1, interval_ms / 2));
+        jitter_ms);
+    std::vector<LintChange>& changes = f.instead_values.emplace_back();
+    for (const std::string& pointer : f.pointers) changes.push_back({pointer, std::to_string(jitter_ms)});
     out.push_back(std::move(f));
   }
 }

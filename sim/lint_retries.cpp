@@ -27,6 +27,7 @@ void lint_retries(const LintBlock& block, LintFindings& out) {
       config.breaker ? fmt::format("; the breaker ends it only above error_ratio {}", setting_words(p)) : "");
   f.numbers = {{fmt::format("attempts a request while {} of them fail", chance_words(p)), load, "attempts"}};
   f.instead = "budget_percent of 10 to 20: one endpoint's failures fit into it, everybody's don't.";
+  f.instead_values = {{block.change("retries/budget_percent", 20)}};
   out.push_back(std::move(f));
 }
 

@@ -104,15 +104,29 @@ void warn(Suppressions& out, std::string_view file, const LineColumn& place, std
   out.warnings.push_back(std::move(mistake));
 }
 
-std::vector<std::string> ids_of(std::string_view rest) {
-  const std::string_view word = rest.substr(0, rest.find_first_of(" \t\r\n*"));
-  std::vector<std::string> out;
-  for (std::size_t at = 0; at <= word.size();) {
-    const std::size_t comma = std::min(word.find(',', at), word.size());
-    if (comma > at) out.emplace_back(word.substr(at, comma - at));
-    at = comma + 1;
-  }
+std::vector<std::string_view> known_ids() {
+  std::vector<std::string_view> out;
+  for (const LintRule& rule : lint_rules()) out.push_back(rule.id);
   return out;
+}
+
+// "a,b" and "a, b". Behind a comma and a blank there may be words for people as well: what is no rule, and
+// not nearly one, ends the list.
+std::vector<std::string> ids_of(std::string_view rest) {
+  constexpr std::string_view ENDS = " \t\r\n*,";
+  std::vector<std::string> out;
+  for (bool apart = false;;) {
+    const std::string_view word = rest.substr(0, rest.find_first_of(ENDS));
+    const bool prose = apart && find_lint_rule(word) == nullptr && nearest(word, known_ids()).empty();
+    if (prose) return out;
+    if (!word.empty()) out.emplace_back(word);
+    rest.remove_prefix(word.size());
+    const std::size_t comma = rest.find_first_not_of(BLANKS);
+    if (comma == NOWHERE || rest[comma] != ',') return out;
+    const std::size_t next = std::min(rest.find_first_not_of(BLANKS, comma + 1), rest.size());
+    apart = comma > 0 || next > comma + 1;
+    rest.remove_prefix(next);
+  }
 }
 
 void read_mark(Suppressions& out, std::string_view text, std::string_view file, const PlacedMark& mark) {
@@ -124,8 +138,7 @@ void read_mark(Suppressions& out, std::string_view text, std::string_view file, 
     return warn(out, file, mark.place,
                 fmt::format("{} must be followed by {}ID, or several with commas", MARK, DISABLE));
   }
-  std::vector<std::string_view> known;
-  for (const LintRule& rule : lint_rules()) known.push_back(rule.id);
+  const std::vector<std::string_view> known = known_ids();
   for (const std::string& id : found.ids) {
     if (find_lint_rule(id) != nullptr) continue;
     warn(out, file, mark.place, fmt::format("there is no rule \"{}\"{}", id, did_you_mean(id, known)));

@@ -5,8 +5,8 @@
 //
 // Behind a value it holds for what begins on its line, on a line of its own for what begins on the next line
 // that holds anything: a key, a block, an upstream, and at the top of a file for all of it. After the ids,
-// separated by commas, comes anything. Comments change nothing in a run, so golden timelines and digests
-// stay.
+// separated by commas, comes anything, also behind a comma. Comments change nothing in a run, so golden
+// timelines and digests stay.
 #pragma once
 
 #include <string>
