@@ -52,8 +52,7 @@ std::optional<Race> race_at(const LintBlock& block, const UpstreamConfig& config
   const std::optional<double> opens = half_by(rule, turns, block.attempts, ejects.value_or(exact::FOREVER));
   if (!opens) return std::nullopt;
   const auto streak = exact::streak_law(rule.consecutive_failures, turns);
-  const std::optional<double> in_a_row = streak ? exact::count_quantile(*streak, 0.5) : std::nullopt;
-  return Race{sick, *opens, ejects, in_a_row && *in_a_row <= *opens};
+  return Race{sick, *opens, ejects, streak && exact::survival(*streak, *opens) <= 0.5};
 }
 
 // A dead endpoint, or else one as bad as the scenario's worst. `config`: the block's, or as it might be.

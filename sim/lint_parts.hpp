@@ -54,6 +54,7 @@ inline constexpr RuleNames BREAKER_NAMES{
 // Said so: by the volume, or a ratio of 1 that adds nothing to a streak no longer than the volume.
 bool has_no_ratio_rule(const HealthParams& rule);
 void lint_ratio(const LintBlock& block, const HealthParams& rule, const RuleNames& names, LintFindings& out);
+void lint_false(const LintBlock& block, const HealthParams& rule, const RuleNames& names, LintFindings& out);
 
 void lint_thresholds(const LintBlock& block, LintFindings& out);
 void lint_breaker(const LintBlock& block, LintFindings& out);

@@ -1,9 +1,13 @@
 // Ejections, probes and retries under the linter, each rule on its edge.
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "core/active_probe.hpp"
+#include "core/endpoint_health.hpp"
+#include "sim/draws.hpp"
 #include "sim/lint.hpp"
 #include "tests/sim/lint_pool.hpp"
 
@@ -35,7 +39,8 @@ TEST_CASE("lint: pool-of-one, unless a reload adds to it") {
   Scenario scenario = pool("a", 100, true);
   const LintFinding finding = only(scenario);
   CHECK(finding.id == "pool-of-one");
-  CHECK(finding.numbers.size() == 2);
+  CHECK(finding.numbers.size() == 1);
+  CHECK(finding.instead_values.empty());
   reload_at(scenario, 100)[0].endpoints.push_back({"b", 1, 1});
   CHECK(ids(scenario).empty());
 }
@@ -56,20 +61,67 @@ TEST_CASE("lint: pool-without-spare speaks when the others would be full") {
   CHECK(ids(scenario).empty());
 }
 
-// Probes of 10 ms, 1000 ms apart: from anywhere in a cycle, 510 ms and 1010 ms for each success more.
+// Verdicts come every 1010 ms; from anywhere in between it is 505 ms to the next, and a probe that was under
+// way counts.
 TEST_CASE("lint: probes-readmit speaks while probes are quicker than eject_ms") {
   Scenario scenario = pool("ab");
   api(scenario).active_health = probe_every(1000, 500);
   active(scenario).success_threshold = 10;
-  health(scenario).eject_ms = 9590;
+  health(scenario).eject_ms = 9595;
   CHECK(ids(scenario).empty());
-  health(scenario).eject_ms = 9620;
+  health(scenario).eject_ms = 9596;
   const LintFinding finding = only(scenario);
   CHECK(finding.id == "probes-readmit");
-  CHECK(finding.numbers.front().value == doctest::Approx(9.6).epsilon(0.002));
-  CHECK(finding.instead.starts_with("success_threshold of at least 11;"));
+  CHECK(finding.numbers.front().value == doctest::Approx(9.595).epsilon(1e-9));
+  CHECK(finding.instead.ends_with("success_threshold of at least 11."));
   active(scenario).success_threshold = 11;
   CHECK(ids(scenario).empty());
+}
+
+TEST_CASE("lint: probes-readmit has the mean of the real loop and tracker, wherever in its cycle they meet") {
+  Scenario scenario = pool("ab");
+  api(scenario).active_health = probe_every(1000, 500);
+  active(scenario).success_threshold = 3;
+  active(scenario).jitter_ms = 900;
+  for (ServerModel& model : scenario.servers) model.latency = FixedLatency{400};
+  const double told_ms = only(scenario).numbers.front().value * 1000;
+  double sum_ms = 0;
+  constexpr int ROUNDS = 20'000;
+  const Stream luck(7, "loop");
+  std::uint64_t drawn = 0;
+  for (int round = 0; round < ROUNDS; ++round) {
+    EndpointHealth tracker;
+    ActiveProbe loop(active(scenario), health(scenario), 0);
+    const auto ejected_at = 5000 + static_cast<std::uint64_t>(luck.unit(drawn++) * 100'000);
+    for (std::uint64_t now = 0;;) {
+      now += loop.sleep_ms(luck.unit(drawn++)) + 400;
+      const bool out = now > ejected_at;
+      for (std::uint32_t n = 0; out && tracker.snapshot().ejections == 0 && n < 5; ++n)
+        tracker.report(health(scenario), Instant{ejected_at}, true);
+      loop.verdict(tracker, Instant{now}, true);
+      if (!out || tracker.stored_state() != HealthState::healthy) continue;
+      sum_ms += static_cast<double>(now - ejected_at);
+      break;
+    }
+  }
+  CHECK(sum_ms / ROUNDS == doctest::Approx(told_ms).epsilon(0.01));
+}
+
+TEST_CASE("lint: probes-readmit is a notice, and a warning where probes are known to pass what fails users") {
+  Scenario scenario = pool("ab");
+  api(scenario).active_health.emplace();
+  CHECK(only(scenario).level == LintLevel::notice);
+  add_fault(server(scenario, 'b'), ErrorFault{1, 503});  // probes meet it too
+  CHECK(only(scenario).level == LintLevel::notice);
+  add_fault(server(scenario, 'b'), LatencyFault{10, 1, 0}, 0, 1000, Scope::traffic);  // fails nobody
+  CHECK(only(scenario).level == LintLevel::notice);
+  add_fault(server(scenario, 'b'), ErrorFault{1, 503}, 0, 1000, Scope::probes);
+  CHECK(only(scenario).level == LintLevel::notice);
+  add_fault(server(scenario, 'b'), ErrorFault{1, 503}, 0, 1000, Scope::traffic);
+  CHECK(only(scenario).level == LintLevel::warning);
+  server(scenario, 'b').faults.clear();
+  active(scenario).kind = ProbeKind::tcp;
+  CHECK(only(scenario).level == LintLevel::warning);
 }
 
 TEST_CASE("lint: probes-reset-streak counts the requests between two probes") {
@@ -83,8 +135,10 @@ TEST_CASE("lint: probes-reset-streak counts the requests between two probes") {
   CHECK(finding.numbers.front().value == 5);
   process(scenario).poisson = true;  // P(6 or more of 4.04) = 0.22
   CHECK(ids(scenario).empty());
-  health(scenario).consecutive_failures = 11;  // P(11 or more) = 0.0031
-  CHECK(ids(scenario) == "probes-reset-streak");
+  health(scenario).consecutive_failures = 13;  // P(13 or more) = 0.00030: one gap in 56 minutes
+  CHECK(ids(scenario).empty());
+  health(scenario).consecutive_failures = 14;  // P(14 or more) = 0.000086: in 3.3 hours
+  CHECK(only(scenario).numbers.back().value > LINT_RARE_S);
 }
 
 TEST_CASE("lint: probes-in-lockstep counts loops over upstreams and balancers") {
