@@ -137,8 +137,8 @@ void lint_reset(const LintBlock& block, LintFindings& out) {
       time_words(cycle_ms / 1000), plural_words(arrivals.poisson ? mean : most, "request"),
       arrivals.poisson ? "on average" : "at most");
   f.numbers = {{"requests between two probes", arrivals.poisson ? mean : most, "requests"},
-               {"gaps between probes that a streak fits into", share, "share"},
-               {"from one of those to the next, on average", every_s, "s"}};
+               {"gaps between probes that a streak fits into", share, "share"}};
+  if (share > 0) f.numbers.push_back({"from one of those to the next, on average", every_s, "s"});
   const double fits = std::max(1.0, arrivals.poisson ? std::floor(mean) : most);
   f.instead = fmt::format("consecutive_failures of at most {}", setting_words(fits));
   f.instead_values = {{block.change("health/consecutive_failures", fits)}};

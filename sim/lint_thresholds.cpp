@@ -73,8 +73,9 @@ void lint_volume(const LintBlock& block, const HealthParams& rule, const RuleNam
                       names.breaker ? "" : " to an endpoint, which is the peak of the traffic");
   f.numbers = {
       {"observations that the window holds", arrivals->poisson ? volume.mean : volume.most, "observations"},
-      {"attempts that find enough of them", volume.share, "share"},
-      {"from one of those to the next, on average", volume.every_s, "s"}};
+      {"attempts that find enough of them", volume.share, "share"}};
+  if (volume.share > 0)
+    f.numbers.push_back({"from one of those to the next, on average", volume.every_s, "s"});
   const double fits = std::max(1.0, arrivals->poisson ? std::floor(volume.mean) : volume.most);
   f.instead = instead_of_volume(block, rule, names, fits, arrivals->per_s, f);
   out.push_back(std::move(f));

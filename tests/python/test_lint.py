@@ -54,9 +54,9 @@ def write(tmp_path):
 def ids(lint):
     def of(*words):
         status, out, err = lint(*words, "--format", "json")
-        found = [finding["id"] for file in json.loads(out)["files"] for finding in file["findings"]]
-        assert status == (1 if found else 0)
-        return found, err
+        found = [finding for file in json.loads(out)["files"] for finding in file["findings"]]
+        assert status == (1 if any(finding["level"] == "warning" for finding in found) else 0)
+        return [finding["id"] for finding in found], err
     return of
 
 
@@ -67,16 +67,17 @@ def test_text_says_place_rule_reason_number_remedy_and_scenario(lint):
     status, out, err = lint(NEVER.relative_to(ROOT))
     assert (status, err) == (1, "")
     assert out == """\
-scenarios/lint-ratio-never-first.json:23:63: ratio-never-first, upstream never
+scenarios/lint-ratio-never-first.json:23:63:
+  warning: ratio-never-first, upstream never
   failure_ratio 0.84 can never eject before consecutive_failures 5 does.
   why:     Without 5 failures in a row at most 20 of 24 can fail, and no larger
            share from failure_min_volume 20 on: the ratio rule would need 21.
   number:  largest share of failures without the streak: 83.33 %
   instead: failure_ratio of at most 0.833, or consecutive_failures of at least
-           6; failure_ratio 1 to say that there is no ratio rule.
+           6; failure_min_volume 4294967295 to say that there is no ratio rule.
   see:     halfopen run scenarios/lint-ratio-never-first.json
 
-1 finding in 1 file
+1 warning in 1 file
 """
 
 
@@ -86,16 +87,47 @@ def test_nothing_found_is_exit_status_0(lint, halfopen, write):
     assert lint(starter, "--format", "github") == (0, "", "")
 
 
+def test_notices_are_told_and_leave_the_exit_status_0(lint, write):
+    block = BLOCK.replace('"health": {', '"active_health": {}, "health": {')
+    mine = write(block.replace('"failure_ratio": 0.9,', "").replace('"eject_ms": 100', ""))
+    status, out, err = lint(mine)
+    assert (status, err) == (0, "") and "notice: probes-readmit, upstream api\n" in out
+    assert out.endswith("1 notice in 1 file\n")
+    status, out, _ = lint(mine, "--format", "github")
+    assert status == 0 and out.startswith("::notice file=")
+    (finding,) = json.loads(lint(mine, "--format", "json")[1])["files"][0]["findings"]
+    assert finding["level"] == "notice"
+    assert lint(mine, NEVER)[0] == 1 and lint(mine, NEVER)[1].endswith("1 warning, 1 notice in 2 files\n")
+
+
+def test_what_is_said_alike_of_several_upstreams_of_a_file_is_said_once(lint):
+    path = "scenarios/retry-storm.json"
+    status, out, _ = lint(path)
+    assert status == 1
+    assert out.startswith(f"{path}:30:17: warning: pool-of-one, upstream once\n"
+                          f"{path}:35:17: warning: pool-of-one, upstream again\n  Ejecting")
+    assert out.count("Ejecting the only endpoint") == 1 and out.endswith("2 warnings in 1 file\n")
+    assert lint(path, "--format", "github")[1].count("::warning ") == 2
+
+
+def test_a_place_stays_whole_however_long_its_path_is(lint, write):
+    path = write(BLOCK, "long" * 30 + ".json")
+    lines = lint(path)[1].splitlines()
+    assert lines[:2] == [f"{path}:8:26:", "  warning: ratio-never-first, upstream api"]
+    assert all(len(line) <= 80 for line in lines if not line.startswith(str(path)))
+
+
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_every_scenario_fits_the_page_and_its_numbers_are_numbers(lint, path):
     status, out, err = lint(path.relative_to(ROOT))
     assert status in (0, 1) and err == ""
-    assert max(len(line) for line in out.splitlines() if not line.startswith("scenarios/")) <= 80
+    assert max(map(len, out.splitlines())) <= 80
     assert not any(line != line.rstrip() for line in out.splitlines())
     document = json.loads(lint(path, "--format", "json")[1])
     for finding in document["files"][0]["findings"]:
         assert finding["numbers"] and all(isinstance(number["value"], (int, float)) for number in finding["numbers"])
         assert all(finding[key] for key in ("sentence", "why", "instead", "upstream"))
+        assert finding["instead_values"] or finding["id"] in ("pool-of-one", "pool-without-spare")
         assert finding["line"] > 1
 
 
@@ -128,7 +160,9 @@ def test_list_tells_every_rule(lint):
     assert status == 0 and max(map(len, out.splitlines())) <= 80
     document = json.loads(lint("--list", "--format", "json")[1])
     assert document["format"] == "halfopen.lint-rules/1"
-    assert [rule["id"] for rule in document["rules"]] == re.findall(r"^([a-z-]+)$", out, re.M)
+    told = [(rule["id"], rule["level"]) for rule in document["rules"]]
+    assert told == re.findall(r"^([a-z-]+) \((warning|notice)\)$", out, re.M)
+    assert [name for name, level in told if level == "notice"] == ["ratio-one-is-not-off", "probes-readmit"]
     # A file format: ids stand in comments and build scripts.
     assert sorted(rule["id"] for rule in document["rules"]) == sorted(SHOWS)
 
@@ -136,7 +170,7 @@ def test_list_tells_every_rule(lint):
 def test_output_goes_to_a_file_which_must_not_be_an_input(lint, write, tmp_path):
     mine = write(BLOCK)
     assert lint(mine, "-o", tmp_path / "out.txt")[:2] == (1, "")
-    assert (tmp_path / "out.txt").read_text().endswith("2 findings in 1 file\n")
+    assert (tmp_path / "out.txt").read_text().endswith("2 warnings in 1 file\n")
     status, _, err = lint(mine, "-o", mine)
     assert status == 2 and err.startswith("halfopen: ")
     assert mine.read_text() == BLOCK
@@ -187,7 +221,7 @@ upstreams:
 """
     gateway = write(text, "gateway.yaml")
     status, out, _ = lint(scenario, "--gateway", gateway)
-    assert status == 1 and out.startswith(f"{gateway}:6:22: ratio-never-first")
+    assert status == 1 and out.startswith(f"{gateway}:6:22:\n  warning: ratio-never-first")
     write(text.replace("COMMENT", "halfopen-lint: disable=ratio-never-first"), "gateway.yaml")
     assert ids(scenario, "--gateway", gateway) == ([], "")
 
@@ -235,6 +269,10 @@ def test_several_rules_in_one_comment_and_on_the_command_line(lint, ids, write):
     mine = write(f"// {RATIO},eject-shorter-than-timeout\n" + BLOCK)
     assert ids(mine) == ([], "")
     assert lint(mine)[1] == "No findings, 2 suppressed, in 1 file\n"
+    for separator in (", ", " , ", " ,", ",  "):
+        for words in ("", " as a matter of taste", ", as we like it"):
+            apart = write(f"// {RATIO}{separator}eject-shorter-than-timeout{words}\n" + BLOCK, "apart.json")
+            assert ids(apart) == ([], "")
     plain = write(BLOCK, "plain.json")
     assert ids(plain, "--disable", BOTH[0])[0] == BOTH[1:]
     assert ids(plain, "--disable", BOTH[0], "--disable", BOTH[1])[0] == []
@@ -242,6 +280,7 @@ def test_several_rules_in_one_comment_and_on_the_command_line(lint, ids, write):
 
 @pytest.mark.parametrize("comment, what", [
     ("halfopen-lint: disable=ratio-never-frist", 'there is no rule "ratio-never-frist"; did you mean "ratio-never-first"?'),
+    ("halfopen-lint: disable=pool-of-one, ratio-never-frist", 'there is no rule "ratio-never-frist"; did you mean "ratio-never-first"?'),
     ("halfopen-lint: disable=", "halfopen-lint: must be followed by disable=ID, or several with commas"),
     ("halfopen-lint: ratio-never-first", "halfopen-lint: must be followed by disable=ID, or several with commas"),
 ])
@@ -300,6 +339,8 @@ def came_back_early(timeline):
 # What the run of the rule's scenario must show, for the upstream that the finding names.
 SHOWS = {
     "ratio-never-first": ("never", never_ejected("never")),
+    "ratio-one-is-not-off":
+        ("one", lambda timeline: [event["t_ms"] for event in events(timeline, "one", "endpoint_ejected")] == [2000]),
     "volume-out-of-reach": ("eleven", never_ejected("eleven")),
     "false-ejections": ("two", lambda timeline: len(events(timeline, "two", "endpoint_ejected")) >= 3),
     "breaker-opens-first": ("late", breaker_was_first),

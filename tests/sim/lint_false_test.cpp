@@ -68,9 +68,9 @@ TEST_CASE("lint: false-ejections hears the ratio rule, and the real machine is o
     std::uint32_t volume;
     bool poisson;
   };
-  for (const Case& one : {Case{8, 0.5, 0.25, 10'000, 20, true}, Case{8, 0.5, 0.25, 10'000, 20, false},
-                          Case{20, 0.5, 0.3, 5000, 20, true}, Case{40, 0.4, 0.25, 5000, 80, true},
-                          Case{40, 0.4, 0.25, 5000, 80, false}, Case{2, 0.5, 0.2, 20'000, 10, true}}) {
+  for (const Case& one : {Case{8, 0.5, 0.3, 10'000, 20, true}, Case{20, 0.5, 0.3, 5000, 20, true},
+                          Case{2, 0.5, 0.3, 20'000, 10, true}, Case{40, 0.4, 0.3, 5000, 80, true},
+                          Case{8, 0.5, 0.35, 10'000, 20, false}, Case{2, 0.5, 0.3, 20'000, 10, false}}) {
     Scenario scenario = pool("ab", one.rate_rps, one.poisson);
     health(scenario).consecutive_failures = std::numeric_limits<std::uint32_t>::max();
     health(scenario).failure_ratio = one.ratio;
@@ -96,8 +96,8 @@ TEST_CASE("lint: false-ejections is silent where the real machine lasts an hour 
     health(scenario).consecutive_failures = std::numeric_limits<std::uint32_t>::max();
     health(scenario).failure_ratio = ratio;
     health(scenario).window_ms = 20'000;
-    for (const char letter : {'a', 'b'}) add_fault(server(scenario, letter), ErrorFault{0.2, 503});
-    const std::vector<double> times = replicates(scenario, 0.2, 100, 20'000);
+    for (const char letter : {'a', 'b'}) add_fault(server(scenario, letter), ErrorFault{0.3, 503});
+    const std::vector<double> times = replicates(scenario, 0.3, 100, 20'000);
     double sum = 0;
     for (const double time : times) sum += time;
     const bool rare = sum / 100 > 1.5 * LINT_RARE_S;
