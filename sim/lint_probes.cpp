@@ -68,10 +68,37 @@ bool probes_are_blind(const LintBlock& block) {
                      });
 }
 
+// While an endpoint is healthy, a probe that passes sets the failure streak of its traffic to 0.
+struct Gap {
+  double ms = 0;              // the longest between two probes
+  double mean = 0, most = 0;  // requests in it; where they are Poisson the mean, else the most
+  double streak_fits = 0;     // chance that a whole streak comes within it
+  bool speaks() const { return streak_fits < LINT_VOLUME_SHARE && every_s() >= LINT_RARE_S; }
+  double every_s() const { return streak_fits > 0 ? ms / 1000 / streak_fits : exact::FOREVER; }
+};
+
+Gap gap_of(const LintBlock& block, const exact::Arrivals& arrivals) {
+  const std::uint32_t streak = block.config.health->consecutive_failures;
+  const ActiveParams& active = *block.config.active_health;
+  Gap out;
+  out.ms = static_cast<double>(active.interval_ms + active.jitter_ms) + passing_ms(block);
+  out.mean = arrivals.per_s * out.ms / 1000;
+  out.most = std::ceil(out.mean - 1e-9);
+  out.streak_fits = arrivals.poisson     ? exact::poisson_more_than(out.mean, streak - 1.0)
+                    : streak <= out.most ? 1
+                                         : 0;
+  return out;
+}
+
 // Failed requests an hour at an endpoint that fails all traffic and passes all probes, and without probes.
+// Not told where a streak fits into some of the gaps between probes only.
 void add_costs(const LintBlock& block, double wait_s, LintFinding& f) {
+  constexpr double NEARLY_ALL = 0.99;
   if (!block.requests_at_endpoint) return;
-  const HealthParams& health = *block.config.health;
+  HealthParams health = *block.config.health;
+  const Gap gap = gap_of(block, *block.requests_at_endpoint);
+  if (gap.speaks()) health.consecutive_failures = std::numeric_limits<std::uint32_t>::max();
+  if (!gap.speaks() && health.consecutive_failures > 1 && gap.streak_fits < NEARLY_ALL) return;
   const auto ejection = exact::ejection(health, {1}, *block.requests_at_endpoint);
   if (!ejection || ejection->mean_s.high == exact::FOREVER) return;
   const double per_s = block.requests_at_endpoint->per_s, lasts_s = ejection->mean_s.high;
@@ -112,19 +139,13 @@ void lint_readmit(const LintBlock& block, LintFindings& out) {
   out.push_back(std::move(f));
 }
 
-// While an endpoint is healthy, a probe that passes sets the failure streak of its traffic to 0.
 void lint_reset(const LintBlock& block, LintFindings& out) {
   const std::uint32_t streak = block.config.health->consecutive_failures;
   if (!block.attempts_at_endpoint || streak < 2) return;
-  const ActiveParams& active = *block.config.active_health;
-  const double cycle_ms = static_cast<double>(active.interval_ms + active.jitter_ms) + passing_ms(block);
   const exact::Arrivals& arrivals = *block.attempts_at_endpoint;
-  const double mean = arrivals.per_s * cycle_ms / 1000, most = std::ceil(mean - 1e-9);
-  const double share = arrivals.poisson ? exact::poisson_more_than(mean, streak - 1.0)
-                       : streak <= most ? 1
-                                        : 0;
-  const double every_s = share > 0 ? cycle_ms / 1000 / share : exact::FOREVER;
-  if (share >= LINT_VOLUME_SHARE || every_s < LINT_RARE_S) return;
+  const Gap gap = gap_of(block, arrivals);
+  if (!gap.speaks()) return;
+  const double requests = arrivals.poisson ? gap.mean : gap.most;
   LintFinding f =
       block.finding("probes-reset-streak", {"health/consecutive_failures", "active_health/interval_ms"});
   f.sentence = fmt::format(
@@ -134,12 +155,13 @@ void lint_reset(const LintBlock& block, LintFindings& out) {
   f.why = fmt::format(
       "A passed probe ends the streak, and between two of them, at most {} apart, an endpoint gets {} {}; "
       "only the ratio rule, which probes leave alone, is left.",
-      time_words(cycle_ms / 1000), plural_words(arrivals.poisson ? mean : most, "request"),
+      time_words(gap.ms / 1000), plural_words(requests, "request"),
       arrivals.poisson ? "on average" : "at most");
-  f.numbers = {{"requests between two probes", arrivals.poisson ? mean : most, "requests"},
-               {"gaps between probes that a streak fits into", share, "share"}};
-  if (share > 0) f.numbers.push_back({"from one of those to the next, on average", every_s, "s"});
-  const double fits = std::max(1.0, arrivals.poisson ? std::floor(mean) : most);
+  f.numbers = {{"requests between two probes", requests, "requests"},
+               {"gaps between probes that a streak fits into", gap.streak_fits, "share"}};
+  if (gap.streak_fits > 0)
+    f.numbers.push_back({"from one of those to the next, on average", gap.every_s(), "s"});
+  const double fits = std::max(1.0, arrivals.poisson ? std::floor(gap.mean) : gap.most);
   f.instead = fmt::format("consecutive_failures of at most {}", setting_words(fits));
   f.instead_values = {{block.change("health/consecutive_failures", fits)}};
   const double interval_ms = std::ceil(streak / arrivals.per_s * 1000 - 1e-6);

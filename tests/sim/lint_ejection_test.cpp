@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,28 @@ TEST_CASE("lint: probes-readmit has the mean of the real loop and tracker, where
     }
   }
   CHECK(sum_ms / ROUNDS == doctest::Approx(told_ms).epsilon(0.01));
+}
+
+// One failure a second, probes each 1010 ms: no streak of 3 comes about, but the ratio rule's 20 failures do.
+TEST_CASE("lint: probes-readmit counts the costs of the rule that ejects beside probes, or none") {
+  Scenario scenario = pool("ab", 2, false);
+  api(scenario).active_health = probe_every(1000, 500);
+  health(scenario).consecutive_failures = 3;
+  const auto failed_an_hour = [&] {
+    for (const LintFinding& finding : lint(scenario)) {
+      if (finding.id == "probes-readmit" && finding.numbers.size() > 1) return finding.numbers[1].value;
+    }
+    return 0.0;
+  };
+  CHECK(failed_an_hour() == doctest::Approx(3600 * 20 / 20.505).epsilon(1e-6));
+  health(scenario).failure_min_volume = std::numeric_limits<std::uint32_t>::max();
+  CHECK(failed_an_hour() == 0);
+  health(scenario).consecutive_failures = 1;
+  CHECK(failed_an_hour() == doctest::Approx(3600 * 1 / 1.505).epsilon(1e-6));
+  health(scenario).consecutive_failures = 3;
+  process(scenario).poisson = true;
+  process(scenario).rate_rps = 6;  // three a gap: a streak fits into 58 % of them
+  CHECK(failed_an_hour() == 0);
 }
 
 TEST_CASE("lint: probes-readmit is a notice, and a warning where probes are known to pass what fails users") {
