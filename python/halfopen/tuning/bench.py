@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from halfopen.frame import Frame
 from halfopen.params import Settings
 from halfopen.progress import Bar
-from halfopen.scenario import Scenario
 from halfopen.stats import Floats
 from halfopen.sweep import Sweep
-from halfopen.tuning.goals import Constraint, Objective, counted, needed
+from halfopen.tuning.goals import WORKED_OUT, Constraint, Objective, counted, is_about, needed
+from halfopen.tuning.healthy import Healths
+from halfopen.tuning.places import Entrant
 
 UNMEASURED = np.nan
-
-
-class Entrant(NamedTuple):
-    """A scenario by the name that a report calls it."""
-
-    name: str
-    scenario: Scenario
 
 
 @dataclass(eq=False)
@@ -35,6 +30,7 @@ class Candidate:
     settings : value by pointer.
     origin : the number of the one that it is a plainer form of; None if Optuna asked for it.
     goals, limits : an objective or constraint a row, a replicate a column; NaN where nothing was measured.
+    parts : what the goals are means of: objective, scenario, replicate.
     """
 
     number: int
@@ -42,6 +38,7 @@ class Candidate:
     origin: int | None = None
     goals: Floats = field(default_factory=lambda: np.empty((0, 0)))
     limits: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    parts: Floats = field(default_factory=lambda: np.empty((0, 0, 0)))
 
     @property
     def replicates(self) -> int:
@@ -63,6 +60,7 @@ class Bench:
     objectives : what is aggregated into `Candidate.goals`.
     constraints : each of one scenario, which need not be named if there is only one: what goes into `Candidate.limits`.
     seed : of replicate 1.
+    healths : works out what is no run's.
     run : of `Sweep.run`: executor, threads, store.
 
     What is measured first must be the settings that the scenarios have now, in all replicates: see `goals`.
@@ -76,11 +74,12 @@ class Bench:
         replicates: int,
         seed: int,
         bar: Bar,
+        healths: Healths,
         run: dict[str, Any],
     ) -> None:
         self.entrants = entrants
         self.objectives, self.constraints = list(objectives), list(constraints)
-        self.replicates, self.seed = replicates, seed
+        self.replicates, self.seed, self.healths = replicates, seed, healths
         self.runs = 0
         self._bar, self._run = bar, run
         self._metrics = needed([*objectives, *constraints])
@@ -95,7 +94,8 @@ class Bench:
         for (done, _), group in groups.items():
             tables = [self._table(entrant, group, done, replicates) for entrant in self.entrants]
             for n, one in enumerate(group):
-                goals, limits = self._rows([table[:, n] for table in tables], done, replicates)
+                goals, limits, parts = self._rows([table[:, n] for table in tables], done, replicates)
+                one.parts = parts if done == 0 else np.concatenate([one.parts, parts], axis=2)
                 one.goals = goals if done == 0 else np.concatenate([one.goals, goals], axis=1)
                 one.limits = limits if done == 0 else np.concatenate([one.limits, limits], axis=1)
 
@@ -105,13 +105,13 @@ class Bench:
         self.objectives = [self.objectives[k] for k in goals]
         self.constraints = [self.constraints[c] for c in limits]
         self._measured = self._measured[list(goals)]
-        now.goals, now.limits = now.goals[list(goals)], now.limits[list(limits)]
+        now.goals, now.limits, now.parts = now.goals[list(goals)], now.limits[list(limits)], now.parts[list(goals)]
 
     def _table(self, entrant: Entrant, group: Sequence[Candidate], done: int, replicates: int) -> Floats:
         """What each goal's metric is in one scenario: goal, candidate, replicate. NaN for goals of other scenarios."""
         sweep = Sweep(
             entrant.scenario,
-            points=[one.settings for one in group],
+            points=[entrant.settings(one.settings) for one in group],
             replicates=self.replicates,
             seed=self.seed,
             metrics=self._metrics,
@@ -121,16 +121,20 @@ class Bench:
         self.runs += len(numbers)
         self._bar.add(len(numbers))
         asked: list[Objective | Constraint] = [*self.objectives, *self.constraints]
-        rows = [
-            counted(table, goal.metric, entrant.scenario.duration_ms)
-            if goal.scenario in (None, entrant.name)
-            else np.full(table.rows, UNMEASURED)
-            for goal in asked
-        ]
+        rows = [self._row(goal, entrant, group, table, replicates - done) for goal in asked]
         return np.array(rows).reshape(len(asked), len(group), replicates - done)
 
-    def _rows(self, tables: Sequence[Floats], done: int, replicates: int) -> tuple[Floats, Floats]:
-        """The goals over all scenarios, and the limits each of its own."""
+    def _row(
+        self, goal: Objective | Constraint, entrant: Entrant, group: Sequence[Candidate], table: Frame, replicates: int
+    ) -> Floats:
+        if not is_about(goal, entrant.name, self.healths.apart):
+            return np.full(table.rows, UNMEASURED)
+        if goal.metric == WORKED_OUT:
+            return np.repeat(self.healths.per_day(entrant, [one.settings for one in group]), replicates)
+        return counted(table, goal.metric, entrant.scenario.duration_ms)
+
+    def _rows(self, tables: Sequence[Floats], done: int, replicates: int) -> tuple[Floats, Floats, Floats]:
+        """The goals over all scenarios, the limits each of its own, and the goals scenario by scenario."""
         everything = np.stack(tables, axis=1)  # goal, scenario, replicate
         goals, limits = everything[: len(self.objectives)], everything[len(self.objectives) :]
         if self._measured is None:
@@ -141,4 +145,4 @@ class Bench:
         names = [entrant.name for entrant in self.entrants]
         places = [names.index(limit.scenario) if limit.scenario else 0 for limit in self.constraints]
         mine = np.array([limits[n, place] for n, place in enumerate(places)]).reshape(len(places), replicates - done)
-        return np.where(count > 0, total / np.maximum(count, 1), UNMEASURED), mine
+        return np.where(count > 0, total / np.maximum(count, 1), UNMEASURED), mine, goals

@@ -25,14 +25,23 @@ Looks for good settings of health, breaker, active health and retries by
 running scenarios: bad settings are dropped after a few runs, good ones are run
 again with fresh seeds. Says what to paste, what it gains with intervals, which
 settings no other beats, and which can't be told apart. Several scenarios (a
-quiet day and a brownout) are tuned together. The same arguments give the same
-bytes. Needs Optuna: pip install 'halfopen[optuna]'.
+quiet day and a brownout) are tuned together, upstreams matched by name. The
+same arguments give the same bytes. Needs Optuna:
+pip install 'halfopen[optuna]'.
+
+A brownout alone does not show what settings do to a healthy endpoint. That is
+a constraint of its own, healthy_ejections_per_day<=1, worked out as halfopen
+analyze does and not run. The metric false_ejections does not show it: errors
+on every endpoint for the whole run are a fault to it, and no ejection by them
+is a false one. In runs, ejections of a quiet scenario show it that has such
+errors and nothing else:
+"endpoints": {"*": {"faults": [{"error": {"ratio": 0.005}}]}}
 """
 _EXAMPLES = """\
 examples:
   python -m halfopen tune brownout.json quiet.json \\
     --objective min:failed~5 --objective min:time_to_detect_ms \\
-    --constraint 'false_ejections<=0' --store runs -o report.txt
+    --constraint 'ejections@quiet<=0' --store runs -o report.txt
   python -m halfopen tune x.json --objective max:success_ratio \\
     --param /upstreams/0/health/consecutive_failures=2:10 \\
     --param /upstreams/0/health/eject_ms=1000:60000:log \\
@@ -69,7 +78,8 @@ def add(commands: Commands) -> None:
         metavar="LIMIT",
         action="append",
         default=[],
-        help="METRIC<=N or METRIC>=N, of the mean over replicates in each scenario, or METRIC@NAME<=N in one. Default: none",
+        help="METRIC<=N or METRIC>=N, of the mean over replicates in each scenario, or METRIC@NAME<=N in one. Default: none but "
+        "that of --healthy-ejections-per-day",
     )
     parser.add_argument(
         "--param",
@@ -77,8 +87,22 @@ def add(commands: Commands) -> None:
         action="append",
         default=[],
         help="a setting to search: LO:HI, whole numbers if both ends are; LO:HI:log evenly over orders of magnitude; a,b,c "
-        "choices, each JSON or else a string. Default: every number of health, active_health, breaker and retries, from a "
+        "choices, each JSON or else a string; upstreams go by their places in the first file. Default: every number of health, active_health, breaker and retries, from a "
         "fifth of its default to four times as much",
+    )
+    parser.add_argument(
+        "--healthy-ejections-per-day",
+        metavar="N",
+        type=_most,
+        default=1.0,
+        help="how often a healthy endpoint may be ejected, at most and in each scenario, as halfopen analyze works it out; any: "
+        "as often as it likes. Default: 1",
+    )
+    parser.add_argument(
+        "--healthy-error-ratio",
+        metavar="SHARE",
+        type=float,
+        help="of its requests, from 0 to 1. Default: that of the scenario's errors on every endpoint for the whole run, or 0.005",
     )
     _add_numbers(parser)
     parser.add_argument("--set", metavar="/PTR=VALUE", action="append", default=[], help="as of halfopen sweep")
@@ -87,6 +111,16 @@ def add(commands: Commands) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="Default: text")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to this file. Default: standard output")
     parser.set_defaults(act=act)
+
+
+def _most(text: str) -> float | None:
+    """Of `--healthy-ejections-per-day`; None for any."""
+    if text == "any":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"it is a number, such as 1, or any; not {text}") from None
 
 
 def _add_numbers(parser: argparse.ArgumentParser) -> None:
@@ -105,13 +139,15 @@ def act(options: argparse.Namespace) -> int:
     """Runs the command; its exit status."""
     if options.output is not None and not Path(options.output).parent.is_dir():  # before hours of work
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), options.output)
-    params = dict(_param(text) for text in options.param)
+    params = _once("--param", [_param(text) for text in options.param])
     try:
         found = tune(
             _scenarios(options),
             options.objective or None,
             options.constraint,
             params=params or None,
+            healthy_ejections_per_day=options.healthy_ejections_per_day,
+            healthy_error_ratio=options.healthy_error_ratio,
             trials=options.trials,
             replicates=options.replicates,
             seed=options.seed,
@@ -137,7 +173,7 @@ def _write(found: Tuning, options: argparse.Namespace) -> None:
 
 
 def _scenarios(options: argparse.Namespace) -> dict[str, Scenario]:
-    sets = dict(_set(text) for text in options.set)
+    sets = _once("--set", [_set(text) for text in options.set])
     loaded = [(file, Scenario.load(file, set=sets, gateway=options.gateway)) for file in options.files]
     names = [scenario.name or Path(file).stem for file, scenario in loaded]
     unique = len(set(names)) == len(names)
@@ -145,6 +181,15 @@ def _scenarios(options: argparse.Namespace) -> dict[str, Scenario]:
     if len(out) < len(loaded):
         raise ValueError(f"a file is given twice: {', '.join(options.files)}")
     return out
+
+
+def _once(option: str, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """A value by pointer; ValueError if one comes twice, of which one would be lost."""
+    pointers = [pointer for pointer, _ in pairs]
+    twice = next((pointer for pointer in pointers if pointers.count(pointer) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{option} {twice} is given twice: give each pointer once")
+    return dict(pairs)
 
 
 def _set(text: str) -> tuple[str, Any]:
@@ -182,6 +227,11 @@ def _again(options: argparse.Namespace, found: Tuning) -> list[str]:
         words += _repeated(f"--{name}", getattr(options, name))
     if options.gateway:
         words += ["--gateway", options.gateway]
+    if options.healthy_ejections_per_day != 1.0:
+        most = options.healthy_ejections_per_day
+        words += ["--healthy-ejections-per-day", "any" if most is None else f"{most:g}"]
+    if options.healthy_error_ratio is not None:
+        words += ["--healthy-error-ratio", f"{options.healthy_error_ratio:g}"]
     numbers = {"trials": found.trials, "replicates": found.replicates, "seed": found.seed, "level": found.level}
     return [*words, *(word for name, value in numbers.items() for word in (f"--{name}", str(value)))]
 

@@ -15,12 +15,24 @@ setting that does nothing at all, and so count as follows:
   run with ejections in which no bin had both somebody out and somebody left measures nothing.
 
 A setting that measures nothing where the present settings do is out, as one that breaks a constraint is.
+
+What counts as a fault is what the metrics say, everywhere in halfopen: `false_ejections` are ejections whose attempt or
+probe met no failing fault. Errors of a healthy endpoint are written as a fault too, one that lasts for the whole run on every
+endpoint (background errors). An ejection by these is therefore no false one for `false_ejections`, and they are something to
+detect for `time_to_detect_ms`, `time_to_return_ms`, `missed`, `lost_before_ejection` and `in_rotation_while_failing_ms`. So:
+
+- One metric more is known here, `healthy_ejections_per_day`: how often a healthy endpoint is ejected, by the exact models of
+  `halfopen.analyze`, at the ratio of its background errors (0.5 % where there are none) and the scenario's traffic; the
+  most that their bounds allow, of the worst upstream among those whose health block is searched (of all, if none is). It is worked out and not run, and the same in every replicate.
+- In a run, `ejections` of a quiet scenario, one with background errors and nothing else, count healthy endpoints alone.
+- Where some scenarios have background errors and others none, objectives and constraints about detection are of the others,
+  unless they name a scenario with @.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -33,11 +45,21 @@ from halfopen.sweep import known_metrics
 DEFAULTS = ("min:failed", "min:false_ejections", "min:time_to_detect_ms", "min:survivor_load_max")
 """Errors that users see, false ejections, time to detect, load on survivors."""
 
+WORKED_OUT = "healthy_ejections_per_day"
+"""The metric that is no run's: see the module."""
+
+OF_FAULTS = ("time_to_detect_ms", "time_to_return_ms", "missed", "lost_before_ejection", "in_rotation_while_failing_ms")
+"""Metrics for which background errors are a fault to be detected."""
+
+NO_FALSE_ONES = ("false_ejections", "false_ejection_ms")
+"""Metrics for which no ejection by background errors counts."""
+
 IMPUTED = {
     "time_to_detect_ms": "a run that misses a fault counts with its whole length",
     "time_to_return_ms": "a run in which an endpoint never returns counts with its whole length",
     "survivor_load_max": "1 in a run without an ejection",
     "survivor_load_mean": "1 in a run without an ejection",
+    WORKED_OUT: "worked out as halfopen analyze does, and not run",
 }
 """What a run counts as in which a metric was not measured, or only in part."""
 
@@ -75,7 +97,7 @@ class Objective:
         match = _OBJECTIVE.fullmatch(text.strip())
         if match is None:
             raise ValueError(f"{text!r} is no objective; one looks like min:failed, max:success_ratio@NAME or min:failed~10")
-        known_metrics([match["metric"]])
+        _known([match["metric"]])
         margin = 0.0 if match["margin"] is None else _number(match["margin"], text)
         return cls(match["metric"], "max" if match["way"] == "max" else "min", match["scenario"], margin)
 
@@ -122,7 +144,7 @@ class Constraint:
         match = _CONSTRAINT.fullmatch(text.strip())
         if match is None:
             raise ValueError(f"{text!r} is no constraint; one looks like false_ejections<=0 or success_ratio@NAME>=0.99")
-        known_metrics([match["metric"]])
+        _known([match["metric"]])
         relation: Literal["<=", ">="] = ">=" if match["relation"] == ">=" else "<="
         return cls(match["metric"], _number(match["limit"], text), relation, match["scenario"])
 
@@ -158,6 +180,18 @@ def _number(text: str, whole: str) -> float:
     return value
 
 
+def background_apart(names: Sequence[str], background: Collection[str]) -> frozenset[str]:
+    """Of some scenarios those with background errors, if others have none: see the module."""
+    return frozenset(background) if set(background) < set(names) else frozenset()
+
+
+def is_about(goal: Objective | Constraint, name: str, apart: Collection[str]) -> bool:
+    """Whether a goal is about the scenario of that name. `apart`: see `background_apart`."""
+    if goal.scenario is not None:
+        return goal.scenario == name
+    return goal.metric not in OF_FAULTS or name not in apart
+
+
 def needed(goals: Sequence[Objective | Constraint]) -> tuple[str, ...]:
     """The metrics that a sweep must have for them."""
     names = [goal.metric for goal in goals]
@@ -165,7 +199,12 @@ def needed(goals: Sequence[Objective | Constraint]) -> tuple[str, ...]:
         names += ["time_to_detect_ms", "missed"]
     if any(name in _LOADS for name in names):
         names.append("ejections")
-    return known_metrics(list(dict.fromkeys(names)))
+    return _known(names) or known_metrics(["requests"])
+
+
+def _known(names: Sequence[str]) -> tuple[str, ...]:
+    """Those that a run has, once each. Raises ValueError for one that nothing has."""
+    return known_metrics([name for name in dict.fromkeys(names) if name != WORKED_OUT])
 
 
 def counted(table: Frame, metric: str, duration_ms: float) -> Floats:

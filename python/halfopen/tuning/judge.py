@@ -94,8 +94,12 @@ class Judge:
         """Of two settings in one objective, among so many comparisons that shall hold together."""
         replicates = min(one.replicates, base.replicates)
         values = self.values(one, k, replicates) - self.values(base, k, replicates)
+        return self.judged(values, k, comparisons)
+
+    def judged(self, values: Floats, k: int, comparisons: int) -> Difference:
+        """Of differences in one objective, a replicate each, among so many comparisons that shall hold together."""
         level = 1 - (1 - self.level) / max(1, comparisons)
-        found = estimate(values, level)
+        found = told(values, level)
         goal = self.objectives[k]
         if found.n != len(values) or not found.n:
             return Difference(found, "open", None)
@@ -121,7 +125,7 @@ class Judge:
 
     def reaches_beyond(self, one: Candidate, c: int) -> bool:
         """Whether the interval of a constraint's mean, at `level`, reaches beyond the limit."""
-        found, limit = estimate(self.limit_values(one, c, one.replicates), self.level), self.constraints[c]
+        found, limit = told(self.limit_values(one, c, one.replicates), self.level), self.constraints[c]
         return limit.excess(found.high if limit.relation == "<=" else found.low) > 0
 
     def _unsure(self, one: Candidate) -> int:
@@ -131,6 +135,15 @@ class Judge:
         found = self.difference(one, best, k, comparisons)
         near = found.estimate.low if goal.way == "min" else -found.estimate.high
         return found.verdict == "worse" and near > goal.margin
+
+
+def told(values: Floats, level: float) -> Estimate:
+    """The mean with its interval; exactly the value, and no width, where it is the same in every run."""
+    found = estimate(values, level)
+    if found.n < 2 or found.n < len(values) or np.any(values != values[0]):
+        return found
+    value = float(values[0])
+    return Estimate(found.n, value, 0.0, value, value)
 
 
 def on_front(points: Sequence[tuple[float, ...]]) -> list[bool]:
@@ -154,7 +167,9 @@ def _crowding(points: Sequence[tuple[float, ...]]) -> list[float]:
 
 
 def _mean(values: Floats) -> float:
-    return float(np.mean(values)) if len(values) else math.nan
+    if not len(values):
+        return math.nan
+    return float(values[0]) if np.all(values == values[0]) else float(np.mean(values))
 
 
 def _always(found: Estimate, level: float) -> bool:
@@ -163,7 +178,9 @@ def _always(found: Estimate, level: float) -> bool:
 
 
 def _needed(found: Estimate, level: float) -> int | None:
-    if found.n < 2 or found.mean == 0 or found.std == 0:
+    if found.n < 2 or found.mean == 0:
         return None
+    if found.std == 0:  # the sign test of `_always`
+        return max(found.n + 1, math.ceil(1 - math.log2(1 - level)))
     reach = t_quantile((1 + level) / 2, found.n - 1) * found.std / abs(found.mean)
     return max(found.n + 1, math.ceil(reach * reach))

@@ -41,6 +41,7 @@ def command(tuning: Tuning, name: str, one: Candidate) -> list[str]:
     words += ["--gateway", tuning.gateway] if tuning.gateway else []
     for pointer, text in () if made_here else core.sets:
         words += ["--set", f"{pointer}={text}"]
-    for pointer, value in tuning.changes(one).items():
+    entrant = next(each for each in tuning.entrants if each.name == name)
+    for pointer, value in entrant.settings(tuning.changes(one)).items():
         words += ["--set", f"{pointer}={as_json(value)}"]
     return [*words, "--seed", str(tuning.fresh_seed), "--replicates", str(tuning.replicates)]

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfopen.frame import Column, Frame, column_of, texts
-from halfopen.params import Settings, key_of, value_of
-from halfopen.stats import Estimate, estimate
+from halfopen.frame import Frame
+from halfopen.params import Settings, key_of
+from halfopen.stats import Estimate, Floats
 from halfopen.tuning.bench import Bench, Candidate
-from halfopen.tuning.judge import Difference, Judge, on_front
+from halfopen.tuning.healthy import Healthy
+from halfopen.tuning.judge import Difference, Judge, on_front, told
 from halfopen.tuning.words import pretty
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, import-not-found, unused-ignore]
     from matplotlib.figure import Figure
 
+    from halfopen.linting import Finding
     from halfopen.tuning.search import Search
     from halfopen.tuning.space import Asking
 
@@ -60,6 +62,7 @@ class Tuning:
         trials: int,
         batch: int,
     ) -> None:
+        self.entrants, self.healths = tuple(bench.entrants), bench.healths
         self.scenarios = {one.name: one.scenario for one in bench.entrants}
         self.objectives, self.constraints = tuple(bench.objectives), tuple(bench.constraints)
         self.params, self.left_out, self.level = asking.parts, tuple(left_out), level
@@ -73,7 +76,7 @@ class Tuning:
         """The name of the gateway's file that the scenarios were read with: it goes into commands."""
         self.search_command: list[str] = []
         """The command line that the search came from, if it did."""
-        self._searched_now = searched_now
+        self.searched = (searched_now, *candidates)
         self._searched = Judge(bench.objectives, bench.constraints, searched_now, level)
         self._judge = Judge(bench.objectives, bench.constraints, self.now, level)
         good = [one for one in confirmed if self.keeps(one)]
@@ -104,11 +107,11 @@ class Tuning:
 
     def estimate(self, one: Candidate, k: int) -> Estimate:
         """Objective k of a confirmed setting, with its interval at `level`."""
-        return estimate(self._judge.values(one, k, one.replicates), self.level)
+        return told(self._judge.values(one, k, one.replicates), self.level)
 
     def limit(self, one: Candidate, c: int) -> Estimate:
         """The metric of constraint c of a confirmed setting, with its interval at `level`."""
-        return estimate(self._judge.limit_values(one, c, one.replicates), self.level)
+        return told(self._judge.limit_values(one, c, one.replicates), self.level)
 
     def excess(self, one: Candidate, c: int) -> float:
         """By how much a confirmed setting breaks constraint c: see `Judge.excesses`."""
@@ -121,6 +124,38 @@ class Tuning:
     def difference(self, one: Candidate, base: Candidate, k: int) -> Difference:
         """Of two confirmed settings in objective k; the intervals of all to one base hold together at `level`."""
         return self._judge.difference(one, base, k, (len(self.confirmed) - 1) * len(self.objectives))
+
+    def part(self, one: Candidate, k: int, name: str) -> Estimate:
+        """Objective k of a confirmed setting in the scenario of that name alone; n is 0 where it is not measured."""
+        return told(self._parts(one, k, name), self.level)
+
+    def part_difference(self, one: Candidate, base: Candidate, k: int, name: str) -> Difference:
+        """The same of two; of all objectives and scenarios these intervals hold together at `level`."""
+        values = self._parts(one, k, name) - self._parts(base, k, name)
+        return self._judge.judged(values, k, len(self.scenarios) * len(self.objectives))
+
+    def _parts(self, one: Candidate, k: int, name: str) -> Floats:
+        place = list(self.scenarios).index(name)
+        values: Floats = one.parts[k, place][~np.isnan(self.now.parts[k, place])]
+        return values
+
+    def healthy(self, one: Candidate) -> dict[str, tuple[Healthy, ...]]:
+        """What `halfopen.analyze` says of a healthy endpoint of each upstream at some setting, by the scenario's name."""
+        return {entrant.name: self.healths.of(entrant, self.changes(one)) for entrant in self.entrants}
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What should be known before anything is pasted: what the runs of these scenarios can't show."""
+        from halfopen.tuning import advice
+
+        return tuple(advice.warnings(self))
+
+    @cached_property
+    def findings(self) -> tuple[tuple[str, Finding], ...]:
+        """What `halfopen.lint` says of the recommended setting, and does not say of what is there now: (scenario, finding)."""
+        from halfopen.tuning import advice
+
+        return () if self.recommended is None else tuple(advice.findings(self, self.recommended))
 
     def blocks(self, one: Candidate | None = None) -> dict[str, dict[str, Any]]:
         """{pointer of an upstream: its blocks that hold a setting that was searched}, ready to paste over what is there.
@@ -146,7 +181,7 @@ class Tuning:
     @cached_property
     def _twins(self) -> dict[int, tuple[int, ...]]:
         alike: dict[bytes, list[int]] = {}
-        for one in (self._searched_now, *self.candidates):
+        for one in self.searched:
             if one.replicates == self.replicates:
                 alike.setdefault(one.outcome, []).append(one.number)
         return {number: tuple(n for n in same if n != number) for same in alike.values() for number in same}
@@ -155,6 +190,10 @@ class Tuning:
         """Of each objective of a candidate, over the replicates that it got in the search; NaN if it was not measured."""
         means = self._searched.means(one, one.replicates)
         return {goal.label: mean for goal, mean in zip(self.objectives, means, strict=True)}
+
+    def searched_differences(self, one: Candidate, base: Candidate, comparisons: int) -> list[Difference]:
+        """Of two settings in each objective, over the replicates of the search that both got."""
+        return [self._searched.difference(one, base, k, comparisons) for k in range(len(self.objectives))]
 
     def searched_keeps(self, one: Candidate) -> bool:
         """Whether a candidate kept every constraint over the replicates that it got in the search."""
@@ -183,14 +222,9 @@ class Tuning:
         form, or -1; the replicates that it got, whether it is feasible, and the mean of each objective, over those: settings
         with different replicates have had different luck.
         """
-        rows = [self._searched_now, *self.candidates]
-        columns = self._settings(rows)
-        columns["plainer_than"] = np.array([-1 if one.origin is None else one.origin for one in rows], dtype=np.int64)
-        columns["replicates"] = np.array([one.replicates for one in rows], dtype=np.int64)
-        columns["feasible"] = np.array([self.searched_keeps(one) for one in rows])
-        for k, goal in enumerate(self.objectives):
-            columns[goal.label] = np.array([self._searched.means(one, one.replicates)[k] for one in rows])
-        return Frame(columns)
+        from halfopen.tuning import tables
+
+        return tables.tried(self, self.searched)
 
     @cached_property
     def pareto_table(self) -> Frame:
@@ -200,18 +234,9 @@ class Tuning:
         setting, a column a pointer that was searched; front, recommended; of each objective its mean, `… low` and `… high`,
         the ends of its interval, and `… verdict`, how it compares with the recommended setting: see `Difference`.
         """
-        rows = self.compared
-        columns = self._settings(rows)
-        columns["front"] = np.array([self.on_front(one) for one in rows], dtype=np.bool_)
-        columns["recommended"] = np.array([one is self.recommended for one in rows], dtype=np.bool_)
-        for k, goal in enumerate(self.objectives):
-            found = [self.estimate(one, k) for one in rows]
-            columns[goal.label] = np.array([each.mean for each in found])
-            columns[f"{goal.label} low"] = np.array([each.low for each in found])
-            columns[f"{goal.label} high"] = np.array([each.high for each in found])
-            base = self.recommended
-            columns[f"{goal.label} verdict"] = texts([self.difference(one, base, k).verdict if base else "" for one in rows])
-        return Frame(columns)
+        from halfopen.tuning import tables
+
+        return tables.compared(self)
 
     @property
     def frame(self) -> pandas.DataFrame:
@@ -226,13 +251,9 @@ class Tuning:
     @cached_property
     def replicate_table(self) -> Frame:
         """A row a confirmed setting and replicate: setting, a column a pointer, seed, and each objective."""
-        rows = [one for one in self.confirmed for _ in range(one.replicates)]
-        columns = self._settings(rows)
-        seeds = [(self.fresh_seed + r) % 2**64 for one in self.confirmed for r in range(one.replicates)]
-        columns["seed"] = np.array(seeds, dtype=np.uint64)
-        for k, goal in enumerate(self.objectives):
-            columns[goal.label] = np.concatenate([one.goals[k] for one in self.confirmed])
-        return Frame(columns)
+        from halfopen.tuning import tables
+
+        return tables.replicates(self)
 
     def plot(self, x: str | None = None, y: str | None = None, **options: Any) -> Figure:
         """Draw the confirmed settings in two objectives with the front of those two: the second objective across and the
@@ -269,13 +290,6 @@ class Tuning:
     def to_json(self) -> str:
         """`to_dict` as JSON text."""
         return pretty(self.to_dict()) + "\n"
-
-    def _settings(self, rows: Sequence[Candidate]) -> dict[str, Column]:
-        columns: dict[str, Column] = {"setting": np.array([one.number for one in rows], dtype=np.int64)}
-        for pointer in self.params:
-            values = [value_of(one.settings.get(pointer)) for one in rows]
-            columns[pointer] = column_of([one.value for one in values], [one.text for one in values])
-        return columns
 
     def __repr__(self) -> str:
         chosen = "none keeps the constraints" if self.recommended is None else f"setting {self.recommended.number} recommended"

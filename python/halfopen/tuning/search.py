@@ -118,7 +118,7 @@ class Search:
         self._seen.add(key_of(settings))
         try:
             for entrant in self._bench.entrants:
-                entrant.scenario.with_(settings)
+                entrant.set_to(settings)
         except ScenarioError as error:
             self.refused.append(Refused(settings, str(error)))
             self._fail(trial)
@@ -187,7 +187,7 @@ def _without(settings: Settings, pointer: str, now: Settings) -> Settings:
 def _makes_scenarios(bench: Bench, settings: Settings) -> bool:
     try:
         for entrant in bench.entrants:
-            entrant.scenario.with_(settings)
+            entrant.set_to(settings)
     except ScenarioError:
         return False
     return True

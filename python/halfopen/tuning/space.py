@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -13,11 +14,13 @@ from halfopen.designs import Range, Space, space_of
 from halfopen.optional import load
 from halfopen.params import Settings, value_of
 from halfopen.scenario import Scenario
+from halfopen.tuning.places import Entrant, matched, names
 
 BLOCKS = ("health", "active_health", "breaker", "retries")
 """Of an upstream, what is searched unless it is said otherwise."""
 
 _BELOW, _ABOVE, _FROM_ZERO = 5, 4, 3
+_TOLD = 5  # upstreams that a message names
 
 
 def default_space(scenarios: Scenario | Sequence[Scenario]) -> dict[str, Range | list[Any]]:
@@ -29,30 +32,52 @@ def default_space(scenarios: Scenario | Sequence[Scenario]) -> dict[str, Range |
     path, which statuses may be retried), are left alone; so are blocks that some of the scenarios lack.
     """
     several = [scenarios] if isinstance(scenarios, Scenario) else list(scenarios)
+    return space_within(matched([Entrant(one.name or f"scenario {n}", one) for n, one in enumerate(several, 1)]))
+
+
+def space_within(entrants: Sequence[Entrant]) -> dict[str, Range | list[Any]]:
+    """The same of scenarios whose upstreams are matched; pointers are those of the first one."""
     out: dict[str, Range | list[Any]] = {}
-    for pointer, about in _numbers(several):
-        value = present(several[0], pointer)
+    for pointer, about in _numbers(entrants):
+        value = present(entrants[0].scenario, pointer)
         out[pointer] = _around(about, float(value[0]) if value else float(about["default"]))
-    if not out:
-        raise ValueError(
-            f"no upstream has any of the blocks {', '.join(BLOCKS)}: there is nothing to tune; add one, `\"health\": {{}}` "
-            "will do, or name settings in params="
-        )
-    return out
+    if out:
+        return out
+    of_all = " in all scenarios" if len(entrants) > 1 else ""
+    there = "; ".join(_has(one) for one in entrants)
+    raise ValueError(
+        f"no upstream, by its name, has any of the blocks {', '.join(BLOCKS)}{of_all}: there is nothing to tune. {there}. "
+        "Add a block, `\"health\": {}` will do, or name settings with params="
+    )
 
 
-def _numbers(scenarios: Sequence[Scenario]) -> list[tuple[str, dict[str, Any]]]:
+def _has(one: Entrant) -> str:
+    """Which blocks the upstreams of a scenario have."""
+    upstreams = one.scenario.to_dict()["upstreams"]
+    blocks = [" and ".join(block for block in BLOCKS if isinstance(up.get(block), dict)) or "none of them" for up in upstreams]
+    said = [f"{name} with {has}" for name, has in zip(names(one.scenario), blocks, strict=True)]
+    said = said if len(said) <= _TOLD else [*said[:_TOLD], f"{len(said) - _TOLD} more"]
+    return f"{one.name} has {', '.join(said)}"
+
+
+def _numbers(entrants: Sequence[Entrant]) -> list[tuple[str, dict[str, Any]]]:
     """Pointer and description of each setting that is a number, in blocks that all of them have."""
     definitions = _definitions()
-    upstreams = [scenario.to_dict()["upstreams"] for scenario in scenarios]
+    upstreams = [one.scenario.to_dict()["upstreams"] for one in entrants]
     return [
         (f"/upstreams/{n}/{block}/{key}", about)
-        for n in range(min(map(len, upstreams)))
+        for n in range(len(upstreams[0]))
         for block in BLOCKS
-        if all(isinstance(one[n].get(block), dict) for one in upstreams)
+        if all(_block(one, ups, n, block) for one, ups in zip(entrants, upstreams, strict=True))
         for key, about in definitions[block]["properties"].items()
         if about.get("type") in ("integer", "number") and "default" in about
     ]
+
+
+def _block(one: Entrant, upstreams: Sequence[Mapping[str, Any]], n: int, block: str) -> bool:
+    """Whether a scenario has the block in what is upstream n of the first one."""
+    place = one.places[n] if one.places else n
+    return place is not None and isinstance(upstreams[place].get(block), dict)
 
 
 @cache
@@ -92,18 +117,57 @@ def _below(at: Any, step: str) -> Any:
     return at[int(step)] if isinstance(at, list) and step.isdecimal() and int(step) < len(at) else None
 
 
-def check_same(names: Sequence[str], scenarios: Sequence[Scenario], searched: Sequence[str]) -> None:
+def check_same(entrants: Sequence[Entrant], searched: Sequence[str]) -> None:
     """One set of settings is tuned: raises ValueError if the scenarios have different ones now."""
-    pointers = dict.fromkeys([pointer for pointer, _ in _numbers(scenarios)] + list(searched))
-    for name, scenario in zip(names[1:], scenarios[1:], strict=True):
+    pointers = dict.fromkeys([*searched, *(pointer for pointer, _ in _numbers(entrants))])
+    first = entrants[0]
+    for entrant in entrants[1:]:
         for pointer in pointers:
-            one, other = present(scenarios[0], pointer), present(scenario, pointer)
+            here = entrant.pointer(pointer)
+            one, other = present(first.scenario, pointer), present(entrant.scenario, here)
             if one != other:
                 texts = [json.dumps(value[0]) if value else "nothing" for value in (one, other)]
+                there = "" if here == pointer else f" ({here} there)"
                 raise ValueError(
-                    f"{names[0]} and {name} differ at {pointer}, {texts[0]} and {texts[1]}: one set of settings is tuned, so "
-                    "all scenarios must begin with the same; let them share a gateway's file, or set one of them"
+                    f"{first.name} and {entrant.name} differ at {pointer}{there}, {texts[0]} and {texts[1]}: one set of "
+                    "settings is tuned, so all scenarios must begin with the same; let them share a gateway's file, or set "
+                    "one of them"
                 )
+
+
+def check_values(entrants: Sequence[Entrant], space: Space) -> None:
+    """Raises ValueError for an end of a range, or a choice, that its setting can't have: it would be tried in vain."""
+    for pointer, part in space_of(space).items():
+        steps = pointer.split("/")
+        known = _definitions().get(steps[3], {}).get("properties") if len(steps) == 5 and steps[1] == "upstreams" else None
+        if known is None or steps[3] not in BLOCKS:
+            continue
+        if steps[4] not in known:
+            near = difflib.get_close_matches(steps[4], known, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+            raise ValueError(f"{pointer}: {steps[3]} has no setting {steps[4]}: {hint}")
+        if not steps[2].isdecimal() or int(steps[2]) >= len(upstreams := names(entrants[0].scenario)):
+            raise ValueError(f"{pointer}: {entrants[0].name} has no upstream {steps[2]}; /upstreams/0 is {upstreams[0]}")
+        about = known[steps[4]]
+        if isinstance(part, Range) and about.get("type") == "integer" and not part.whole:
+            raise ValueError(f"{pointer}: {steps[4]} is a whole number, and so are the ends of its range; not {_span(part)}")
+        if isinstance(part, Range) and (said := _outside(part, about)):
+            raise ValueError(f"{pointer}: {steps[4]} is {said}; a range from {_span(part)} would go beyond")
+
+
+def _span(part: Range) -> str:
+    return f"{part.low:g} to {part.high:g}"
+
+
+def _outside(part: Range, about: Mapping[str, Any]) -> str:
+    """What a setting is, if a range has an end that it can't be."""
+    if about.get("type") not in ("integer", "number"):
+        return "no number" if "type" in about or "enum" in about else ""
+    above = about.get("exclusiveMinimum")
+    least, most = float(about.get("minimum", -math.inf)), float(about.get("maximum", math.inf))
+    if above is not None and part.low <= above:
+        return f"a number above {above:g}"
+    return f"a number from {least:g} to {most:.10g}" if part.low < least or part.high > most else ""
 
 
 class Asking:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from halfopen import __version__
 from halfopen.optional import load
 from halfopen.scenario import as_json
-from halfopen.tuning.goals import IMPUTED, Constraint
+from halfopen.tuning import advised
+from halfopen.tuning.advised import called
+from halfopen.tuning.goals import IMPUTED, OF_FAULTS, Constraint
 from halfopen.tuning.paste import in_code
-from halfopen.tuning.words import WIDTH, continued, interval, number, pretty, side_by_side, times, verdict, wrapped
+from halfopen.tuning.words import FEW, WIDTH, continued, interval, number, pretty, side_by_side, times, verdict, wrapped
 
 if TYPE_CHECKING:
     from halfopen.tuning.bench import Candidate
@@ -50,10 +52,15 @@ def report(tuning: Tuning) -> str:
     parts = [
         _head(tuning),
         _asked(tuning),
+        advised.warnings(tuning),
         _recommended(tuning),
-        _paste(tuning),
+        advised.by_scenario(tuning),
+        advised.healthy(tuning),
+        advised.lint(tuning),
+        advised.paste(tuning),
         _pareto(tuning),
         _apart(tuning),
+        advised.dropped(tuning),
         _again(tuning),
     ]
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
@@ -94,7 +101,8 @@ def _asked(tuning: Tuning) -> list[str]:
     several = len(tuning.scenarios) > 1
     out = ["Objectives, the most important first"]
     for goal in tuning.objectives:
-        of = ", mean of the scenarios" if several and goal.scenario is None else ""
+        apart = tuning.healths.apart if goal.metric in OF_FAULTS else ()
+        of = f", mean of the scenarios{' without background errors' if apart else ''}" if several and goal.scenario is None else ""
         margin = f", differences up to {goal.margin:g} don't matter" if goal.margin else ""
         out.append(f"  {goal.way} {goal.label}{of}{margin}")
         if goal.metric in IMPUTED:
@@ -111,11 +119,11 @@ def _recommended(tuning: Tuning) -> list[str]:
     chosen, out = tuning.recommended, wrapped(headline(tuning))
     if chosen is None:
         nearest = tuning.confirmed[-1]
-        out += wrapped(f"The nearest is {_called(nearest)}:", "  ")
-        return out + _settings(tuning, nearest) + _limits(tuning, nearest)
+        out += wrapped(f"The nearest is {called(nearest)}:", "  ")
+        return out + advised.settings(tuning, nearest) + _limits(tuning, nearest) + advised.hint(tuning, nearest)
     if chosen.number == 0:
         out += wrapped("No setting that was tried is shown to be better in the order of the objectives.", "  ")
-    out += _settings(tuning, chosen)
+    out += advised.settings(tuning, chosen)
     for k, goal in enumerate(tuning.objectives):
         found = tuning.estimate(chosen, k)
         out.append(f"  {goal.label}: {interval(found)}")
@@ -127,29 +135,9 @@ def _recommended(tuning: Tuning) -> list[str]:
     return [*out, *wrapped(f"{_MEANS} {tuning.replicates} fresh seeds, with intervals at {tuning.level:.6g}.", "  ")]
 
 
-def _settings(tuning: Tuning, one: Candidate) -> list[str]:
-    out = []
-    for pointer, value in tuning.changes(one).items():
-        now = tuning.now.settings
-        out.append(f"  {pointer}: {as_json(now[pointer]) + ' -> ' if pointer in now else ''}{as_json(value)}")
-    return out
-
-
 def _limits(tuning: Tuning, one: Candidate) -> list[str]:
     said = [f"{limit}: {limit_said(tuning, one, c)}" for c, limit in enumerate(tuning.constraints)]
     return [line for text in said for line in wrapped(text, "  ")]
-
-
-def _called(one: Candidate) -> str:
-    return f"setting {one.number}" if one.number else "what is there now"
-
-
-def _paste(tuning: Tuning) -> list[str]:
-    out: list[str] = []
-    for pointer, blocks in tuning.blocks().items():
-        out.append(f"To paste into {pointer or 'the scenario, by pointer'}")
-        out += ["  " + line for line in pretty(blocks).splitlines()]
-    return out
 
 
 def _pareto(tuning: Tuning) -> list[str]:
@@ -189,7 +177,7 @@ def _apart(tuning: Tuning) -> list[str]:
     if base is None or not others:
         return []
     out = wrapped(
-        f"Against {_called(base)}, replicate by replicate; these intervals hold together at {tuning.level:.6g}"
+        f"Against {called(base)}, replicate by replicate; these intervals hold together at {tuning.level:.6g}"
     )
     for one in others:
         found = [tuning.difference(one, base, k) for k in range(len(tuning.objectives))]
@@ -218,7 +206,8 @@ def _against(tuning: Tuning, found: Sequence[Difference]) -> str:
     alike = len(opened) + len(near) + len(same) == len(pairs)
     soonest, label = min(opened)
     more = f"; a difference in {label}, if it is there, would show with some {number(soonest)} replicates"
-    text = "can't be told apart" if alike else f"{', '.join(label for _, label in opened)} can't be told apart"
+    few = ", too few replicates" if found[0].estimate.n <= FEW else ""
+    text = f"can't be told apart{few}" if alike else f"{', '.join(label for _, label in opened)} can't be told apart{few}"
     return "; ".join([text, *said] if alike else [*said, text]) + (more if soonest < math.inf else "")
 
 
@@ -231,7 +220,7 @@ def _again(tuning: Tuning) -> list[str]:
     )
     if tuning.search_command:
         out += wrapped("The search:", "  ") + continued(tuning.search_command, "    ")
-    out += wrapped(f"The runs behind {_called(tuning.recommended or tuning.confirmed[-1])}:", "  ")
+    out += wrapped(f"The runs behind {called(tuning.recommended or tuning.confirmed[-1])}:", "  ")
     here = [f"{name}.json" for name in tuning.scenarios if in_code(tuning, name)]
     if here:
         out += wrapped(f"(made in code; what to_json() of each says, in {', '.join(here)})", "  ")

@@ -10,19 +10,24 @@ from typing import Any
 import numpy as np
 
 from halfopen import stats
+from halfopen.check import real, whole
 from halfopen.designs import Space
 from halfopen.optional import load
 from halfopen.progress import Bar, Progress
 from halfopen.scenario import Scenario
-from halfopen.tuning.bench import Bench, Candidate, Entrant
-from halfopen.tuning.goals import DEFAULTS, Constraint, Objective
+from halfopen.tuning.bench import Bench, Candidate
+from halfopen.tuning.goals import DEFAULTS, WORKED_OUT, Constraint, Objective, is_about
+from halfopen.tuning.healthy import Healths
 from halfopen.tuning.judge import Judge, on_front
+from halfopen.tuning.places import Entrant, matched
 from halfopen.tuning.result import Tuning, changes
 from halfopen.tuning.search import FEWEST, KEPT, Search, plainer, rungs
-from halfopen.tuning.space import Asking, check_same, default_space, present
+from halfopen.tuning.space import Asking, check_same, check_values, present, space_within
 
 Scenarios = Scenario | Sequence[Scenario] | Mapping[str, Scenario]
 SEEDS = 2**64
+OPTUNA = 5
+"""The oldest one whose samplers know constraints without a function of their own."""
 
 
 def tune(
@@ -31,6 +36,8 @@ def tune(
     constraints: str | Constraint | Sequence[str | Constraint] = (),
     *,
     params: Space | None = None,
+    healthy_ejections_per_day: float | None = 1.0,
+    healthy_error_ratio: float | None = None,
     trials: int = 36,
     replicates: int = 20,
     seed: int | None = None,
@@ -55,7 +62,8 @@ def tune(
 
     Parameters
     ----------
-    scenario : one, several, or {name: scenario}; a report calls them by their names. Their settings must be the same.
+    scenario : one, several, or {name: scenario}; a report calls them by their names. Their settings must be the same, upstream by
+        upstream: these are matched by name.
     objectives : names of metrics with a direction, the most important first: "min:failed", "max:success_ratio@NAME" of one
         scenario, "min:failed~10" where differences of up to 10 do not matter; or `halfopen.tuning.Objective`. How several
         scenarios are put together, and what counts where nothing was measured: see `halfopen.tuning.goals`. Without any:
@@ -64,6 +72,12 @@ def tune(
         that one).
     params : what is searched, as of `halfopen.design`: `{"/upstreams/0/health/consecutive_failures": (2, 10)}`. Without it
         `halfopen.tuning.default_space(scenario)`. Numbers of ranges are rounded to two digits.
+    healthy_ejections_per_day : a constraint that holds unless it is None: how often a healthy endpoint may be ejected, at most,
+        by `halfopen.analyze`. A brownout alone would let a single error eject for it has no errors of healthy endpoints.
+        Left out where no upstream has a health block or traffic with a rate. "healthy_ejections_per_day<=N" among
+        `constraints` takes its place.
+    healthy_error_ratio : of a healthy endpoint, from 0 to 1, for that and for what is said of it. That of the scenario's errors
+        on every endpoint for the whole run unless given, 0.005 without any.
     trials : how many settings are tried.
     replicates : runs of a setting in each scenario, from 2, if it gets them all; and as many again for the front.
     seed : of replicate 1 and of Optuna; that of the (first) scenario unless given.
@@ -75,31 +89,34 @@ def tune(
 
     The same arguments give the same result to the byte. Raises ValueError, with a sentence, for what can't be tuned.
     """
-    load("optuna", "optuna", "tune()")
+    _check_optuna()
     _check_numbers(trials, replicates, batch, level)
-    entrants = _entrants(scenario)
-    asking = Asking(default_space([one.scenario for one in entrants]) if params is None else params)
-    check_same([one.name for one in entrants], [one.scenario for one in entrants], list(asking.parts))
+    entrants = matched(_entrants(scenario))
+    space = space_within(entrants) if params is None else params
+    check_values(entrants, space)
+    asking = Asking(space)
+    check_same(entrants, list(asking.parts))
     goals = [_objective(one) for one in ([objectives] if isinstance(objectives, str | Objective) else objectives or DEFAULTS)]
     limits = [_constraint(one) for one in ([constraints] if isinstance(constraints, str | Constraint) else constraints)]
     _check_names(entrants, [*goals, *limits])
-    first = entrants[0].scenario.seed if seed is None else seed
-    if not 0 <= first < SEEDS:
-        raise ValueError(f"seed is a number from 0 to 2^64 - 1, not {first}")
+    most = _most(healthy_ejections_per_day, limits, entrants, asking)
+    ratio = None if healthy_error_ratio is None else real("healthy_error_ratio", healthy_error_ratio, 0, 1)
+    first = entrants[0].scenario.seed if seed is None else whole("seed", seed)
     bar = Bar(progress, _expected(trials, replicates) * len(entrants), 0)
     try:
         run: dict[str, Any] = {"executor": executor, "threads": threads, "store": store}
-        bench = Bench(entrants, goals, _each(limits, entrants), replicates, first, bar, run)
+        healths = Healths(entrants, ratio, threads, list(asking.parts))
+        bench = Bench(entrants, goals, _each([*limits, *most], entrants, healths), replicates, first, bar, healths, run)
         now = Candidate(0, {name: there[0] for name in asking.parts if (there := present(entrants[0].scenario, name))})
         bench.measure([now], replicates)
-        left_out = _leave_out(bench, now, optional=not objectives)
+        left_out = _leave_out(bench, now, most, optional=not objectives)
         judge = Judge(bench.objectives, bench.constraints, now, level)
         search = Search(bench, judge, asking, now, sampler, first)
         search.run(trials, batch)
         plainest, forms = _plainest(search, bench, judge, now)
         tried = [*search.candidates, *forms]
         fresh = Bench(
-            entrants, bench.objectives, bench.constraints, replicates, (first + replicates) % SEEDS, bar, run
+            entrants, bench.objectives, bench.constraints, replicates, (first + replicates) % SEEDS, bar, healths, run
         )
         confirmed = [Candidate(one.number, one.settings, one.origin) for one in _to_confirm(tried, plainest, bench, judge, now)]
         fresh.measure(confirmed, replicates)
@@ -140,7 +157,7 @@ def _to_confirm(
     return [now, *(chosen[number] for number in sorted(chosen) if number != 0)]
 
 
-def _leave_out(bench: Bench, now: Candidate, *, optional: bool) -> list[str]:
+def _leave_out(bench: Bench, now: Candidate, most: Sequence[Constraint], *, optional: bool) -> list[str]:
     """Goals that can't be measured go, if nobody asked for them; what was left out."""
     goals = [bool(np.any(~np.isnan(row))) for row in now.goals]
     for goal, there in zip(bench.objectives, goals, strict=True):
@@ -152,19 +169,32 @@ def _leave_out(bench: Bench, now: Candidate, *, optional: bool) -> list[str]:
     limits = [bool(np.any(~np.isnan(row))) for row in now.limits]
     for limit in bench.constraints:
         of_metric = [there for one, there in zip(bench.constraints, limits, strict=True) if one.metric == limit.metric]
-        if not any(of_metric):
+        if not any(of_metric) and not (most and limit.metric == WORKED_OUT):
             raise ValueError(f"{limit} was not measured in any replicate with the settings that the scenarios have now")
     out = [str(goal) for goal, there in zip([*bench.objectives, *bench.constraints], goals + limits, strict=True) if not there]
     bench.keep(now, np.flatnonzero(goals).tolist(), np.flatnonzero(limits).tolist())
     return out
 
 
-def _each(limits: Sequence[Constraint], entrants: Sequence[Entrant]) -> list[Constraint]:
-    """Each constraint of one scenario."""
+def _most(most: float | None, limits: Sequence[Constraint], entrants: Sequence[Entrant], asking: Asking) -> list[Constraint]:
+    """The constraint that nobody has to ask for, unless something of its kind was asked for, or no endpoint is ever ejected."""
+    if most is None or any(limit.metric == WORKED_OUT for limit in limits):
+        return []
+    limit = Constraint(WORKED_OUT, real("healthy_ejections_per_day", most, 0, 1e12))
+    searched = any("/health" in pointer for pointer in asking.parts)
+    ejects = any(isinstance(upstream.get("health"), dict) for one in entrants for upstream in one.scenario.to_dict()["upstreams"])
+    return [limit] if searched or ejects else []
+
+
+def _each(limits: Sequence[Constraint], entrants: Sequence[Entrant], healths: Healths) -> list[Constraint]:
+    """Each constraint of one scenario; those about detection not of one in which only background errors are there to detect."""
     if len(entrants) == 1:
         return list(limits)
     return [
-        limit.at(one.name) for limit in limits for one in entrants if limit.scenario is None or limit.scenario == one.name
+        limit.at(one.name)
+        for limit in limits
+        for one in entrants
+        if is_about(limit, one.name, healths.apart)
     ]
 
 
@@ -210,11 +240,19 @@ def _check_names(entrants: Sequence[Entrant], goals: Sequence[Objective | Constr
         raise ValueError(f"{twice} is an objective twice")
 
 
+def _check_optuna() -> None:
+    version = str(getattr(load("optuna", "optuna", "tune()"), "__version__", "0"))
+    major = version.split(".")[0]
+    if not major.isdecimal() or int(major) < OPTUNA:
+        raise ImportError(
+            f"tune() needs optuna {OPTUNA} or newer, and {version} is installed: pip install --upgrade 'halfopen[optuna]'"
+        )
+
+
 def _check_numbers(trials: int, replicates: int, batch: int, level: float) -> None:
     stats.check(level, "t")
     for name, value, least in (("trials", trials, 1), ("replicates", replicates, 2), ("batch", batch, 1)):
-        if value < least:
-            raise ValueError(f"{name} is a number from {least}, not {value}")
+        whole(name, value, least)
 
 
 def _expected(trials: int, replicates: int) -> int:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from halfopen.tuning.judge import Difference
 
 WIDTH = 79
+FEW = 5  # replicates with which a difference may be the same in every run by luck, 2 in 2^5 times
 
 
 def number(value: float) -> str:
@@ -25,7 +26,40 @@ def number(value: float) -> str:
 
 def interval(found: Estimate) -> str:
     """ "12.3 ± 2.2": Student's interval is symmetric; the mean alone if it is that of every run."""
+    if found.n == 1:
+        return f"{number(found.mean)} (one run)"
     return number(found.mean) + (f" ± {number(found.high - found.mean)}" if found.n > 1 and found.std else "")
+
+
+_UNITS = (
+    (1e-3, 0.0995, "ms", "ms"),
+    (1.0, 120.0, "s", "s"),
+    (60.0, 7200.0, "minute", "minutes"),
+    (3600.0, 172_800.0, "hour", "hours"),
+    (86_400.0, 2 * 365.25 * 86_400, "day", "days"),
+    (365.25 * 86_400, 1e6 * 365.25 * 86_400, "year", "years"),
+)  # seconds of one, used below so many seconds, one and several
+
+
+def lasting(seconds: float) -> str:
+    """A time in words, three digits: "3.2 days"."""
+    if seconds == float("inf"):
+        return "never"
+    for one, below, name, several in _UNITS:
+        if seconds < below:
+            text = f"{float(f'{seconds / one:.3g}'):,.10g}"
+            return f"{text} {name if text == '1' else several}"
+    return "over 1,000,000 years"
+
+
+def share(ratio: float) -> str:
+    """ "0.5 %"."""
+    return f"{ratio * 100:.3g} %"
+
+
+def listing(words: Sequence[str]) -> str:
+    """ "a, b and c"."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def times(count: int, one: str, many: str | None = None) -> str:
@@ -37,6 +71,8 @@ def verdict(found: Difference, *, short: bool = False) -> str:
     """What a difference says, in words."""
     words = {"same": "the same in every run", "margin": "within the margin", "open": "can't be told apart"}
     said = words.get(found.verdict, found.verdict)
+    if found.verdict == "open" and found.estimate.n <= FEW:
+        said += ", too few replicates"
     if found.replicates_needed is None or short:
         return said
     return f"{said}; if it is there, about {number(found.replicates_needed)} replicates would show it"

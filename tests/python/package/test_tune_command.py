@@ -13,7 +13,7 @@ from sweeps import EJECT, FAILURES, scenario
 import halfopen
 from halfopen.__main__ import main
 
-RUN = ["--trials", "9", "--replicates", "12", "--seed", "5"]
+RUN = ["--trials", "9", "--replicates", "12", "--seed", "5", "--healthy-ejections-per-day", "any"]
 
 
 def command(*arguments, **options):
@@ -39,6 +39,7 @@ def test_the_command_says_what_the_function_says(file, tmp_path):
     assert (out.returncode, out.stdout, out.stderr) == (0, "", "")
     found = halfopen.tune(
         halfopen.Scenario.load(file), "min:failed~2", "missed<=1", trials=9, replicates=12, seed=5,
+        healthy_ejections_per_day=None,
         params={FAILURES: (1, 9), EJECT: halfopen.Range(500, 20_000, log=True)}, progress=False,
     )  # fmt: skip
     text = (tmp_path / "report.txt").read_text()
@@ -142,7 +143,7 @@ def test_help_is_complete():
         (["small.json", "--param", f"{EJECT}=soon,never"], "none of the settings that were tried makes a scenario"),
         (["small.json", "--set", "eject_ms"], "it looks like /upstreams/0/health/eject_ms=5000"),
         (["small.json", "--trials", "many"], "invalid int value"),
-        (["small.json", "--replicates", "1"], "replicates is a number from 2"),
+        (["small.json", "--replicates", "1"], "replicates is 1: it must be a whole number from 2"),
         (["small.json", "--store", "small.json"], "a store is a folder"),
         (["small.json", "small.json"], "a file is given twice"),
         (["small.json", "-o", "no/report.txt", "--trials", "1000000"], "no/report.txt: No such file or directory"),

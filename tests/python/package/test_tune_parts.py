@@ -79,7 +79,7 @@ def test_the_default_space_is_that_of_the_settings_tables():
     assert set(default_space([given, scenario()])) == {name for name in space if name.startswith("/upstreams/0/health/")}
     del data["upstreams"][0]["health"], data["upstreams"][0]["active_health"], data["upstreams"][0]["breaker"]
     del data["upstreams"][0]["retries"], data["upstreams"][1]["health"]
-    with pytest.raises(ValueError, match="there is nothing to tune; add one"):
+    with pytest.raises(ValueError, match="there is nothing to tune. small brownout has api with none of them, other with none of them. Add a block"):
         default_space(halfopen.Scenario.from_dict(data))
 
 
