@@ -6,7 +6,7 @@ import collections.abc
 import numpy
 import typing
 import typing_extensions
-__all__: list[str] = ['ActiveProbe', 'Admission', 'Body', 'Breaker', 'BreakerAdmission', 'Dispatch', 'EndpointHealth', 'MAX_SWEEP_RUNS', 'MOST_BALANCERS', 'Mistake', 'RetryBudget', 'Run', 'Scenario', 'Sweep', 'Table', 'Upstream', 'draw', 'jittered_backoff_ms', 'lint', 'metrics', 'nominal_backoff_ms', 'philox4x64_10', 'scenario_schema', 'simulate', 'timeline_schema']
+__all__: list[str] = ['ActiveProbe', 'Admission', 'Body', 'Breaker', 'BreakerAdmission', 'Dispatch', 'EndpointHealth', 'MAX_SWEEP_RUNS', 'MOST_BALANCERS', 'Mistake', 'RetryBudget', 'Run', 'Scenario', 'Sweep', 'Table', 'Upstream', 'analyze', 'draw', 'jittered_backoff_ms', 'lint', 'metrics', 'nominal_backoff_ms', 'philox4x64_10', 'scenario_schema', 'simulate', 'timeline_schema']
 class Mistake:
     """
     One thing that is wrong with a file, or will surprise its author.
@@ -389,6 +389,10 @@ class Upstream:
     @property
     def retry_budget(self) -> RetryBudget:
         ...
+def analyze(scenario: Scenario, rate_rps: typing.SupportsFloat | typing.SupportsIndex | None, healthy_error_ratio: typing.SupportsFloat | typing.SupportsIndex | None, sick_error_ratio: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[typing.Any, ...]:
+    """
+    (text, JSON) of the exact answers.
+    """
 def draw(seed: typing.SupportsInt | typing.SupportsIndex, stream: str, index: typing.SupportsInt | typing.SupportsIndex, tryn: typing.SupportsInt | typing.SupportsIndex = 0, attempt: typing.SupportsInt | typing.SupportsIndex = 0, entry: typing.SupportsInt | typing.SupportsIndex = 0, kind: typing.SupportsInt | typing.SupportsIndex = 0) -> float:
     """
     One draw in [0, 1) of a named stream.

@@ -49,8 +49,11 @@ class Range:
 
     def __post_init__(self) -> None:
         for name in ("low", "high"):
-            if isinstance(getattr(self, name), numbers.Integral):  # NumPy's too
-                object.__setattr__(self, name, int(getattr(self, name)))
+            end = getattr(self, name)
+            if isinstance(end, bool) or not isinstance(end, numbers.Real):
+                raise TypeError(f"{name}, an end of a range, is {end!r}: it must be a number")
+            if isinstance(end, numbers.Integral):  # NumPy's too
+                object.__setattr__(self, name, int(end))
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
             raise ValueError(f"a range goes from a number to a larger one, not from {self.low} to {self.high}")
         if self.log and self.low <= 0:

@@ -21,7 +21,12 @@ _FAULT = f'"endpoints":{{"*":{{"faults":[{{"error":{{"ratio":{ASSUMED:g}}}}}]}}}
 
 def warnings(tuning: Tuning) -> list[str]:
     """What a reader should know before a setting is pasted, each a few sentences; the most important first."""
-    out = _without_background(tuning)
+    out = [
+        f"{name} has no traffic, so that its runs show nothing of requests, nor of endpoints that these eject."
+        for name, scenario in tuning.scenarios.items()
+        if not scenario.to_dict().get("traffic")
+    ]
+    out += _without_background(tuning)
     goals: list[Objective | Constraint] = [*tuning.objectives, *tuning.constraints]
     for goal in goals:
         out += _with_background(tuning, goal)
@@ -37,7 +42,8 @@ def _without_background(tuning: Tuning) -> list[str]:
     if not ejects or tuning.healths.background or _false_ones(tuning):
         return []
     one = len(tuning.scenarios) == 1
-    blind = "; false_ejections is 0 whatever is set" if any(goal.metric == "false_ejections" for goal in tuning.objectives) else ""
+    asked = any(goal.metric == "false_ejections" for goal in tuning.objectives)
+    blind = "; false_ejections is 0 whatever is set" if asked else ""
     given = tuning.healths.error_ratio
     limits = any(limit.metric == WORKED_OUT for limit in tuning.constraints)
     ratio = f"at {share(ASSUMED)} errors, which is assumed" if given is None else f"at {share(given)} errors, as was said"
@@ -47,8 +53,8 @@ def _without_background(tuning: Tuning) -> list[str]:
         else "No constraint asks for it either, so that a setting which ejects on a single error may win. "
     )
     return [
-        f"{'The scenario has' if one else 'The scenarios have'} no background failures, a share of errors on every endpoint for "
-        f"the whole run: no run shows what settings do to a healthy endpoint{blind}. {instead}To see it in runs, tune a quiet "
+        f"{'The scenario has' if one else 'The scenarios have'} no background failures, a small share of errors on every "
+        f"endpoint for the whole run: no run shows what settings do to a healthy endpoint{blind}. {instead}To see it in runs, tune a quiet "
         f"scenario too, one without other faults and with {_FAULT}, and ask for ejections@NAME<=0 of it."
     ]
 
@@ -60,14 +66,15 @@ def _false_ones(tuning: Tuning) -> bool:
 
 
 def _with_background(tuning: Tuning, goal: Objective | Constraint) -> list[str]:
-    names = [name for name in tuning.scenarios if is_about(goal, name, tuning.healths.apart) and name in tuning.healths.background]
+    about = [name for name in tuning.scenarios if is_about(goal, name, tuning.healths.apart)]
+    names = [name for name in about if name in tuning.healths.background]
     if not names:
         return []
     where = ", ".join(names)
     if goal.metric in NO_FALSE_ONES:
         return [
-            f"{goal}: the background errors of {where} are a fault by this metric, and no ejection by them is a false one. What "
-            f"counts them: {WORKED_OUT}, which is worked out, or ejections@NAME of a quiet scenario that has these errors and "
+            f"{goal}: the background errors of {where} are a fault by this metric, and no ejection by them is a false one. "
+            f"What counts them: {WORKED_OUT}, which is worked out, or ejections@NAME of a quiet scenario that has these errors and "
             "nothing else."
         ]
     if goal.metric in OF_FAULTS:
@@ -86,8 +93,8 @@ def _few_replicates(tuning: Tuning) -> list[str]:
     if tuning.replicates >= least:
         return []
     return [
-        f"Too few replicates to tell much: with {tuning.replicates} of them and {times(comparisons, 'comparison')} that shall hold "
-        f"together at {tuning.level:.6g}, a difference shows if it is large against its spread; one that is the same in every "
+        f"Too few replicates to tell much: with {tuning.replicates} of them and {times(comparisons, 'comparison')} that shall "
+        f"hold together at {tuning.level:.6g}, a difference shows if it is large against its spread; one that is the same in every "
         f"run is taken for luck with fewer than {least}."
     ]
 

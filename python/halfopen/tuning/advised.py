@@ -1,7 +1,8 @@
-"""Parts of the text of a report that are about what to do: warnings, scenario by scenario, a healthy endpoint, lint, the block."""
+"""Parts of a report's text that are about what to do: warnings, scenario by scenario, a healthy endpoint, lint, the block."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from halfopen.scenario import as_json
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from halfopen.tuning.bench import Candidate
     from halfopen.tuning.result import Tuning
 
-MOST_UPSTREAMS = 6  # are told of in text; JSON has all
+MOST_UPSTREAMS = 6  # or kinds of them are told of in text; JSON has all
 
 
 def called(one: Candidate) -> str:
@@ -45,25 +46,34 @@ def by_scenario(tuning: Tuning) -> list[str]:
                 moved = "" if change.verdict == "same" else f", change {interval(change.estimate)}"
                 said += f" -> {interval(tuning.part(chosen, k, name))}{moved}: {verdict(change)}"
             out += wrapped(said, "    ", "      ")
-    return out if chosen is now else [*out, *wrapped(f"Changes are replicate by replicate and hold together at {tuning.level:.6g}.", "  ")]
+    if chosen is not now:
+        out += wrapped(f"Changes are replicate by replicate and hold together at {tuning.level:.6g}.", "  ")
+    return out
 
 
 def healthy_lines(tuning: Tuning) -> list[tuple[str, list[str]]]:
-    """Of each upstream what it is at, and what becomes of a healthy endpoint: at the recommended setting, or the nearest, and now;
-    the upstreams first whose healthy endpoints are ejected most often."""
+    """Of upstreams, those alike together: what they are at, and what becomes of a healthy endpoint at the recommended setting (or
+    the nearest) and now. Those first whose healthy endpoints are ejected most often."""
     chosen, now = tuning.recommended or tuning.confirmed[-1], tuning.now
     mine, theirs = tuning.healthy(chosen), tuning.healthy(now)
-    rows = []
+    alike: dict[tuple[float, str, tuple[str, ...]], list[str]] = {}
     for scenario, found in mine.items():
         before = {one.upstream: one for one in theirs[scenario]}
         for one in found:
-            where = one.upstream if len(mine) == 1 else f"{one.upstream} in {scenario}"
-            head = f"{where}, {share(one.error_ratio)} errors ({one.source}), {number(one.rate_rps)} requests a second each"
             lines = [f"{called(chosen)}: {one.said}"]
             if chosen is not now:
                 lines.append(f"now: {before[one.upstream].said if one.upstream in before else 'no health block'}")
-            rows.append((-one.per_day if one.per_day == one.per_day else -float("inf"), head, lines))
-    return [(head, lines) for _, head, lines in sorted(rows, key=lambda row: row[0])]
+            at = f"{share(one.error_ratio)} errors ({one.source}), {number(one.rate_rps)} requests a second each"
+            often = math.inf if one.refused else one.per_day
+            name = one.upstream if len(mine) == 1 else f"{one.upstream} in {scenario}"
+            alike.setdefault((-often, at, tuple(lines)), []).append(name)
+    told = sorted(alike.items(), key=lambda item: item[0][0])
+    return [(f"{_some(upstreams)}: {at}", list(lines)) for (_, at, lines), upstreams in told]
+
+
+def _some(upstreams: list[str]) -> str:
+    more = len(upstreams) - MOST_UPSTREAMS
+    return listing(upstreams if more <= 0 else [*upstreams[:MOST_UPSTREAMS], f"{more} more"])
 
 
 def healthy(tuning: Tuning) -> list[str]:
@@ -77,7 +87,7 @@ def healthy(tuning: Tuning) -> list[str]:
         for line in lines:
             out += wrapped(line, "    ", "      ")
     more = len(found) - MOST_UPSTREAMS
-    return [*out, f"  and {times(more, 'upstream')} more, ejected less often"] if more > 0 else out
+    return [*out, f"  and {more} more, whose endpoints are ejected no more often"] if more > 0 else out
 
 
 def lint_lines(tuning: Tuning) -> list[str]:
@@ -133,10 +143,12 @@ def dropped(tuning: Tuning) -> list[str]:
     if not all_of_them:
         return []
     runs = " or ".join(map(str, sorted({one.replicates for one in all_of_them})))
-    many = f"{times(len(all_of_them), 'setting')} that kept the constraints {'was' if len(all_of_them) == 1 else 'were'} dropped"
-    few = "none of them is" if not open_ones else "it is" if len(all_of_them) == 1 else f"{len(open_ones)} of them are"
-    shown = "shown to be worse in anything" if open_ones else "left that is not shown to be worse in something"
-    return wrapped(f"{many} after {runs} replicates by the means alone: {few} {'not ' if open_ones else ''}{shown}, with so few.")
+    worse = len(all_of_them) - len(open_ones)
+    shown = f"{worse or 'none'} {'are' if worse > 1 else 'is'}"
+    return wrapped(
+        f"Dropped after {runs} replicates by their means alone: {times(len(all_of_them), 'setting')} that kept the constraints, "
+        f"of which {shown} shown to be worse than {called(base)} in something, by so few."
+    )
 
 
 def hint(tuning: Tuning, nearest: Candidate) -> list[str]:

@@ -78,8 +78,8 @@ def add(commands: Commands) -> None:
         metavar="LIMIT",
         action="append",
         default=[],
-        help="METRIC<=N or METRIC>=N, of the mean over replicates in each scenario, or METRIC@NAME<=N in one. Default: none but "
-        "that of --healthy-ejections-per-day",
+        help="METRIC<=N or METRIC>=N, of the mean over replicates in each scenario, or METRIC@NAME<=N in one. Default: none "
+        "but that of --healthy-ejections-per-day",
     )
     parser.add_argument(
         "--param",
@@ -87,22 +87,23 @@ def add(commands: Commands) -> None:
         action="append",
         default=[],
         help="a setting to search: LO:HI, whole numbers if both ends are; LO:HI:log evenly over orders of magnitude; a,b,c "
-        "choices, each JSON or else a string; upstreams go by their places in the first file. Default: every number of health, active_health, breaker and retries, from a "
-        "fifth of its default to four times as much",
+        "choices, each JSON or else a string; upstreams go by their places in the first file. Default: every "
+        "number of health, active_health, breaker and retries, from a fifth of its default to four times as much",
     )
     parser.add_argument(
         "--healthy-ejections-per-day",
         metavar="N",
         type=_most,
         default=1.0,
-        help="how often a healthy endpoint may be ejected, at most and in each scenario, as halfopen analyze works it out; any: "
-        "as often as it likes. Default: 1",
+        help="how often a healthy endpoint may be ejected, at most and in each scenario, as halfopen analyze works it out; "
+        "any: as often as it likes. Default: 1",
     )
     parser.add_argument(
         "--healthy-error-ratio",
         metavar="SHARE",
         type=float,
-        help="of its requests, from 0 to 1. Default: that of the scenario's errors on every endpoint for the whole run, or 0.005",
+        help="of its requests, from 0 to 1. Default: that of the scenario's errors on every endpoint for the whole run, or "
+        "0.005",
     )
     _add_numbers(parser)
     parser.add_argument("--set", metavar="/PTR=VALUE", action="append", default=[], help="as of halfopen sweep")
@@ -139,29 +140,35 @@ def act(options: argparse.Namespace) -> int:
     """Runs the command; its exit status."""
     if options.output is not None and not Path(options.output).parent.is_dir():  # before hours of work
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), options.output)
-    params = _once("--param", [_param(text) for text in options.param])
+    if options.output is not None and Path(options.output).is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), options.output)
     try:
-        found = tune(
-            _scenarios(options),
-            options.objective or None,
-            options.constraint,
-            params=params or None,
-            healthy_ejections_per_day=options.healthy_ejections_per_day,
-            healthy_error_ratio=options.healthy_error_ratio,
-            trials=options.trials,
-            replicates=options.replicates,
-            seed=options.seed,
-            level=options.level,
-            threads=options.threads,
-            store=options.store,
-        )
+        found = _tuned(options)
+        _write(found, options)
     except KeyboardInterrupt:
         kept = "what has run is in the store, and the same command goes on from there" if options.store else "nothing is kept"
         print(f"interrupted: {kept}", file=sys.stderr)
         return 130
-    found.gateway, found.search_command = options.gateway, _again(options, found)
-    _write(found, options)
     return 0 if found.recommended is not None else 1
+
+
+def _tuned(options: argparse.Namespace) -> Tuning:
+    found = tune(
+        _scenarios(options),
+        options.objective or None,
+        options.constraint,
+        params=_once("--param", [_param(text) for text in options.param]) or None,
+        healthy_ejections_per_day=options.healthy_ejections_per_day,
+        healthy_error_ratio=options.healthy_error_ratio,
+        trials=options.trials,
+        replicates=options.replicates,
+        seed=options.seed,
+        level=options.level,
+        threads=options.threads,
+        store=options.store,
+    )
+    found.gateway, found.search_command = options.gateway, _again(options, found)
+    return found
 
 
 def _write(found: Tuning, options: argparse.Namespace) -> None:
@@ -209,7 +216,19 @@ def _param(text: str) -> tuple[str, Range | list[Any]]:
             return pointer, Range(numbers[0], numbers[1], log=values.endswith(":log"))
         except ValueError as error:
             raise ValueError(f"--param {text}: {error}") from None
-    return pointer, [_value(value) for value in values.split(",")]
+    return pointer, _choices(text, values)
+
+
+def _choices(text: str, values: str) -> list[Any]:
+    """JSON texts with commas between them, or else strings."""
+    try:
+        listed: list[Any] = json.loads(f"[{values}]")
+        return listed
+    except ValueError:
+        words = [value.strip() for value in values.split(",")]
+    if not all(words):
+        raise ValueError(f'--param {text}: a choice is empty; the empty text is ""')
+    return [_value(word) for word in words]
 
 
 def _value(text: str) -> Any:

@@ -23,7 +23,8 @@ detect for `time_to_detect_ms`, `time_to_return_ms`, `missed`, `lost_before_ejec
 
 - One metric more is known here, `healthy_ejections_per_day`: how often a healthy endpoint is ejected, by the exact models of
   `halfopen.analyze`, at the ratio of its background errors (0.5 % where there are none) and the scenario's traffic; the
-  most that their bounds allow, of the worst upstream among those whose health block is searched (of all, if none is). It is worked out and not run, and the same in every replicate.
+  most that their bounds allow, of the worst upstream among those whose health block is searched (of all, if none is). It is
+  worked out and not run, and the same in every replicate.
 - In a run, `ejections` of a quiet scenario, one with background errors and nothing else, count healthy endpoints alone.
 - Where some scenarios have background errors and others none, objectives and constraints about detection are of the others,
   unless they name a scenario with @.
@@ -31,6 +32,7 @@ detect for `time_to_detect_ms`, `time_to_return_ms`, `missed`, `lost_before_ejec
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -204,6 +206,9 @@ def needed(goals: Sequence[Objective | Constraint]) -> tuple[str, ...]:
 
 def _known(names: Sequence[str]) -> tuple[str, ...]:
     """Those that a run has, once each. Raises ValueError for one that nothing has."""
+    near = next((name for name in names if name != WORKED_OUT and difflib.get_close_matches(name, [WORKED_OUT], 1, 0.8)), None)
+    if near is not None:
+        raise ValueError(f"there is no metric {near!r}: did you mean {WORKED_OUT!r}?")
     return known_metrics([name for name in dict.fromkeys(names) if name != WORKED_OUT])
 
 

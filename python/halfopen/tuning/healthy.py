@@ -77,7 +77,9 @@ class Healths:
     apart : these, if others have none: see `halfopen.tuning.goals`.
     """
 
-    def __init__(self, entrants: Sequence[Entrant], error_ratio: float | None, threads: int, searched: Collection[str] = ()) -> None:
+    def __init__(
+        self, entrants: Sequence[Entrant], error_ratio: float | None, threads: int, searched: Collection[str] = ()
+    ) -> None:
         self.error_ratio = error_ratio
         self._threads = threads or os.cpu_count() or 1
         tuned = {upstream_of(pointer) for pointer in searched if pointer.split("/")[3:4] == ["health"]}

@@ -24,7 +24,8 @@ class Entrant(NamedTuple):
             return pointer
         place = self.places[number]
         if place is None:
-            raise ValueError(f"{self.name} has no upstream that {pointer} could be of: it has {', '.join(names(self.scenario))}")
+            there = ", ".join(names(self.scenario))
+            raise ValueError(f"{self.name} has no upstream that {pointer} could be of: it has {there}")
         steps = pointer.split("/")
         return "/".join([*steps[:2], str(place), *steps[3:]])
 

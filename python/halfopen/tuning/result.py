@@ -261,19 +261,9 @@ class Tuning:
         `halfopen.plots.pareto`.
 
         Raises ValueError if there is one objective alone, ImportError without matplotlib and pandas."""
-        from halfopen import plots
+        from halfopen.tuning import tables
 
-        ways = {goal.label: goal.way for goal in self.objectives}
-        if len(ways) < 2:
-            raise ValueError("a front needs two objectives; this search had one")
-        across, up = x or list(ways)[1], y or list(ways)[0]
-        for name in (across, up):
-            if name not in ways:
-                raise ValueError(f"{name!r} is no objective of this search; it has {', '.join(ways)}")
-        best: tuple[Any, Any] = ("low" if ways[across] == "min" else "high", "low" if ways[up] == "min" else "high")
-        table = self.replicate_table
-        drawn = Frame({column: table[column] for column in ("setting", across, up)})
-        return plots.pareto(drawn.to_pandas(), across, up, "setting", **({"best": best} | options))
+        return tables.drawn(self, x, y, options)
 
     def report(self) -> str:
         """All of it as text for a person, some 80 columns wide; the same bytes for the same search."""

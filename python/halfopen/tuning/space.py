@@ -13,8 +13,8 @@ from halfopen import _core
 from halfopen.designs import Range, Space, space_of
 from halfopen.optional import load
 from halfopen.params import Settings, value_of
-from halfopen.scenario import Scenario
-from halfopen.tuning.places import Entrant, matched, names
+from halfopen.scenario import Scenario, pointer_of
+from halfopen.tuning.places import Entrant, matched, names, upstream_of
 
 BLOCKS = ("health", "active_health", "breaker", "retries")
 """Of an upstream, what is searched unless it is said otherwise."""
@@ -137,7 +137,11 @@ def check_same(entrants: Sequence[Entrant], searched: Sequence[str]) -> None:
 
 def check_values(entrants: Sequence[Entrant], space: Space) -> None:
     """Raises ValueError for an end of a range, or a choice, that its setting can't have: it would be tried in vain."""
+    if not isinstance(space, Mapping):
+        such_as = {"/upstreams/0/health/eject_ms": (1000, 60_000)}
+        raise TypeError(f"params is {space!r}: it must be {{pointer: what it may be}}, such as {such_as}")
     for pointer, part in space_of(space).items():
+        pointer_of(pointer)
         steps = pointer.split("/")
         known = _definitions().get(steps[3], {}).get("properties") if len(steps) == 5 and steps[1] == "upstreams" else None
         if known is None or steps[3] not in BLOCKS:
@@ -146,28 +150,45 @@ def check_values(entrants: Sequence[Entrant], space: Space) -> None:
             near = difflib.get_close_matches(steps[4], known, 1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
             raise ValueError(f"{pointer}: {steps[3]} has no setting {steps[4]}: {hint}")
-        if not steps[2].isdecimal() or int(steps[2]) >= len(upstreams := names(entrants[0].scenario)):
+        number, upstreams = upstream_of(pointer), names(entrants[0].scenario)
+        if number is None or number >= len(upstreams) or steps[2] != str(number):
             raise ValueError(f"{pointer}: {entrants[0].name} has no upstream {steps[2]}; /upstreams/0 is {upstreams[0]}")
-        about = known[steps[4]]
-        if isinstance(part, Range) and about.get("type") == "integer" and not part.whole:
-            raise ValueError(f"{pointer}: {steps[4]} is a whole number, and so are the ends of its range; not {_span(part)}")
-        if isinstance(part, Range) and (said := _outside(part, about)):
-            raise ValueError(f"{pointer}: {steps[4]} is {said}; a range from {_span(part)} would go beyond")
+        _check_part(pointer, part, known[steps[4]])
+
+
+def _check_part(pointer: str, part: Range | list[Any], about: Mapping[str, Any]) -> None:
+    key = pointer.rsplit("/", 1)[1]
+    if isinstance(part, Range):
+        if about.get("type") == "integer" and not part.whole:
+            raise ValueError(f"{pointer}: {key} is a whole number, and so are the ends of its range; not {_span(part)}")
+        if said := _outside((part.low, part.high), about):
+            raise ValueError(f"{pointer}: {key} is {said}; a range from {_span(part)} would go beyond")
+        return
+    if about.get("type") not in ("integer", "number"):
+        return
+    for value in part:
+        plain = value_of(value).value
+        if isinstance(plain, bool) or not isinstance(plain, int | float) or not math.isfinite(plain):
+            hint = "; a range is LO:HI or LO:HI:log, alone" if isinstance(plain, str) and ":" in plain else ""
+            raise ValueError(f"{pointer}: {key} is a number, and {json.dumps(plain)} is none{hint}")
+        fraction = about["type"] == "integer" and plain != math.floor(plain)
+        if said := "a whole number" if fraction else _outside((plain, plain), about):
+            raise ValueError(f"{pointer}: {key} is {said}, and not {plain:.12g}")
 
 
 def _span(part: Range) -> str:
-    return f"{part.low:g} to {part.high:g}"
+    return f"{part.low:.12g} to {part.high:.12g}"
 
 
-def _outside(part: Range, about: Mapping[str, Any]) -> str:
+def _outside(ends: tuple[float, float], about: Mapping[str, Any]) -> str:
     """What a setting is, if a range has an end that it can't be."""
     if about.get("type") not in ("integer", "number"):
         return "no number" if "type" in about or "enum" in about else ""
     above = about.get("exclusiveMinimum")
     least, most = float(about.get("minimum", -math.inf)), float(about.get("maximum", math.inf))
-    if above is not None and part.low <= above:
+    if above is not None and ends[0] <= above:
         return f"a number above {above:g}"
-    return f"a number from {least:g} to {most:.10g}" if part.low < least or part.high > most else ""
+    return f"a number from {least:g} to {most:.12g}" if ends[0] < least or ends[1] > most else ""
 
 
 class Asking:

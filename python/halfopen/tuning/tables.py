@@ -1,9 +1,9 @@
-"""Settings of a search as tables."""
+"""Settings of a search as tables, and as a picture."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from halfopen.frame import Column, Frame, column_of, texts
 from halfopen.params import value_of
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from halfopen.tuning.bench import Candidate
     from halfopen.tuning.result import Tuning
 
@@ -49,6 +51,23 @@ def replicates(tuning: Tuning) -> Frame:
     for k, goal in enumerate(tuning.objectives):
         columns[goal.label] = np.concatenate([one.goals[k] for one in tuning.confirmed])
     return Frame(columns)
+
+
+def drawn(tuning: Tuning, x: str | None, y: str | None, options: dict[str, Any]) -> Figure:
+    """See `Tuning.plot`."""
+    from halfopen import plots
+
+    ways = {goal.label: goal.way for goal in tuning.objectives}
+    if len(ways) < 2:
+        raise ValueError("a front needs two objectives; this search had one")
+    across, up = x or list(ways)[1], y or list(ways)[0]
+    for name in (across, up):
+        if name not in ways:
+            raise ValueError(f"{name!r} is no objective of this search; it has {', '.join(ways)}")
+    best: tuple[Any, Any] = ("low" if ways[across] == "min" else "high", "low" if ways[up] == "min" else "high")
+    table = tuning.replicate_table
+    columns = Frame({column: table[column] for column in ("setting", across, up)})
+    return plots.pareto(columns.to_pandas(), across, up, "setting", **({"best": best} | options))
 
 
 def _settings(tuning: Tuning, rows: Sequence[Candidate]) -> dict[str, Column]:

@@ -102,7 +102,8 @@ def _asked(tuning: Tuning) -> list[str]:
     out = ["Objectives, the most important first"]
     for goal in tuning.objectives:
         apart = tuning.healths.apart if goal.metric in OF_FAULTS else ()
-        of = f", mean of the scenarios{' without background errors' if apart else ''}" if several and goal.scenario is None else ""
+        which = "the scenarios without background errors" if apart else "the scenarios"
+        of = f", mean of {which}" if several and goal.scenario is None else ""
         margin = f", differences up to {goal.margin:g} don't matter" if goal.margin else ""
         out.append(f"  {goal.way} {goal.label}{of}{margin}")
         if goal.metric in IMPUTED:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Any
 
@@ -15,6 +15,7 @@ from halfopen.designs import Space
 from halfopen.optional import load
 from halfopen.progress import Bar, Progress
 from halfopen.scenario import Scenario
+from halfopen.sweep import MAX_THREADS
 from halfopen.tuning.bench import Bench, Candidate
 from halfopen.tuning.goals import DEFAULTS, WORKED_OUT, Constraint, Objective, is_about
 from halfopen.tuning.healthy import Healths
@@ -33,7 +34,7 @@ OPTUNA = 5
 def tune(
     scenario: Scenarios,
     objectives: str | Objective | Sequence[str | Objective] | None = None,
-    constraints: str | Constraint | Sequence[str | Constraint] = (),
+    constraints: str | Constraint | Sequence[str | Constraint] | None = (),
     *,
     params: Space | None = None,
     healthy_ejections_per_day: float | None = 1.0,
@@ -62,8 +63,8 @@ def tune(
 
     Parameters
     ----------
-    scenario : one, several, or {name: scenario}; a report calls them by their names. Their settings must be the same, upstream by
-        upstream: these are matched by name.
+    scenario : one, several, or {name: scenario}; a report calls them by their names. Their settings must be the same, upstream
+        by upstream: these are matched by name.
     objectives : names of metrics with a direction, the most important first: "min:failed", "max:success_ratio@NAME" of one
         scenario, "min:failed~10" where differences of up to 10 do not matter; or `halfopen.tuning.Objective`. How several
         scenarios are put together, and what counts where nothing was measured: see `halfopen.tuning.goals`. Without any:
@@ -90,14 +91,18 @@ def tune(
     The same arguments give the same result to the byte. Raises ValueError, with a sentence, for what can't be tuned.
     """
     _check_optuna()
-    _check_numbers(trials, replicates, batch, level)
+    trials, replicates, batch = whole("trials", trials, 1), whole("replicates", replicates, 2), whole("batch", batch, 1)
+    level, threads = real("level", level, 0, 1), whole("threads", threads, 0, MAX_THREADS)
+    stats.check(level, "t")
+    if sampler is not None and not hasattr(sampler, "before_trial"):
+        raise TypeError(f"sampler is {sampler!r}: it must be one of Optuna's, such as optuna.samplers.TPESampler(seed=1)")
     entrants = matched(_entrants(scenario))
     space = space_within(entrants) if params is None else params
     check_values(entrants, space)
     asking = Asking(space)
     check_same(entrants, list(asking.parts))
-    goals = [_objective(one) for one in ([objectives] if isinstance(objectives, str | Objective) else objectives or DEFAULTS)]
-    limits = [_constraint(one) for one in ([constraints] if isinstance(constraints, str | Constraint) else constraints)]
+    goals = [_objective(one) for one in _listed("objectives", objectives) or DEFAULTS]
+    limits = [_constraint(one) for one in _listed("constraints", constraints)]
     _check_names(entrants, [*goals, *limits])
     most = _most(healthy_ejections_per_day, limits, entrants, asking)
     ratio = None if healthy_error_ratio is None else real("healthy_error_ratio", healthy_error_ratio, 0, 1)
@@ -182,7 +187,8 @@ def _most(most: float | None, limits: Sequence[Constraint], entrants: Sequence[E
         return []
     limit = Constraint(WORKED_OUT, real("healthy_ejections_per_day", most, 0, 1e12))
     searched = any("/health" in pointer for pointer in asking.parts)
-    ejects = any(isinstance(upstream.get("health"), dict) for one in entrants for upstream in one.scenario.to_dict()["upstreams"])
+    upstreams = [upstream for one in entrants for upstream in one.scenario.to_dict()["upstreams"]]
+    ejects = any(isinstance(upstream.get("health"), dict) for upstream in upstreams)
     return [limit] if searched or ejects else []
 
 
@@ -196,6 +202,23 @@ def _each(limits: Sequence[Constraint], entrants: Sequence[Entrant], healths: He
         for one in entrants
         if is_about(limit, one.name, healths.apart)
     ]
+
+
+def _listed(name: str, given: Any) -> list[Any]:
+    """One, several or none; each a text or what it is read as."""
+    kind = Objective if name == "objectives" else Constraint
+    several = [given] if isinstance(given, str | Objective | Constraint) else given or ()
+    out = list(several) if isinstance(several, Iterable) else [several]
+    wrong = next((one for one in out if not isinstance(one, str | kind)), None)
+    if wrong is not None or None in out:
+        raise TypeError(
+            f"{name} has {wrong!r}: it must be a text, such as {_SUCH_AS[name]!r}, or halfopen.tuning.{kind.__name__}, or a list "
+            "of them"
+        )
+    return out
+
+
+_SUCH_AS = {"objectives": "min:failed", "constraints": "failed<=10"}
 
 
 def _objective(one: str | Objective) -> Objective:
@@ -247,12 +270,6 @@ def _check_optuna() -> None:
         raise ImportError(
             f"tune() needs optuna {OPTUNA} or newer, and {version} is installed: pip install --upgrade 'halfopen[optuna]'"
         )
-
-
-def _check_numbers(trials: int, replicates: int, batch: int, level: float) -> None:
-    stats.check(level, "t")
-    for name, value, least in (("trials", trials, 1), ("replicates", replicates, 2), ("batch", batch, 1)):
-        whole(name, value, least)
 
 
 def _expected(trials: int, replicates: int) -> int:

@@ -268,8 +268,8 @@ def test_settings_that_make_no_scenario_are_told():
     assert found.refused and len([one for one in found.candidates if one.origin is None]) == 18, "others took their place"
     assert all(one.settings[list(active)[0]] <= one.settings[list(active)[1]] for one in found.candidates)
     assert "made no usable scenario" in found.report()
-    with pytest.raises(ValueError, match=r"none of the settings that were tried makes a scenario:\n.*consecutive_failures"):
-        tuned(params={FAILURES: [-1, -2]})
+    with pytest.raises(ValueError, match=r"none of the settings that were tried makes a scenario:\n.*load_balancer"):
+        tuned(params={BALANCER: ["best", "worst"]})
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,8 @@ def test_settings_that_make_no_scenario_are_told():
         (lambda: tuned(constraints="failed<=nan"), "is no number"),
         (lambda: tuned(trials=0), "trials is 0: it must be a whole number from 1"),
         (lambda: tuned(replicates=1), "replicates is 1: it must be a whole number from 2"),
-        (lambda: tuned(level=95), "between 0 and 1"),
+        (lambda: tuned(level=95), "level is 95: it must be a number from 0 to 1"),
+        (lambda: tuned(level=1), "between 0 and 1"),
         (lambda: tuned(seed=-1), "seed is -1: it must be a whole number from 0"),
         (lambda: tuned(of=[scenario(), scenario()]), "two scenarios are called 'small brownout'"),
         (lambda: tuned(of=[]), "there is no scenario"),
