@@ -54,8 +54,8 @@ def _without_background(tuning: Tuning) -> list[str]:
     )
     return [
         f"{'The scenario has' if one else 'The scenarios have'} no background failures, a small share of errors on every "
-        f"endpoint for the whole run: no run shows what settings do to a healthy endpoint{blind}. {instead}To see it in runs, tune a quiet "
-        f"scenario too, one without other faults and with {_FAULT}, and ask for ejections@NAME<=0 of it."
+        f"endpoint for the whole run: no run shows what settings do to a healthy endpoint{blind}. {instead}To see it in runs, "
+        f"tune a quiet scenario too, one without other faults and with {_FAULT}, and ask for ejections@NAME<=0 of it."
     ]
 
 

@@ -54,6 +54,17 @@ def test_the_command_says_what_the_function_says(file, tmp_path):
     assert told == text
 
 
+def test_the_search_can_be_run_again_with_what_it_was_told_of_a_healthy_endpoint(file, capsys):
+    goals = ["--objective", "min:failed", "--param", f"{FAILURES}=1,2,3", "--format", "json", "--trials", "9", "--replicates", "3"]
+    told = ["--healthy-ejections-per-day", "40", "--healthy-error-ratio", "0.001"]
+    assert main(["tune", file, *goals, *told]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert " ".join(told) in document["commands"][0] and "healthy_ejections_per_day<=40" in document["constraints"]
+    assert document["healthy_endpoint"][0]["error_ratio"] == {"value": 0.001, "from": "--healthy-error-ratio"}
+    assert main(["tune", file, *goals]) == 0
+    assert "healthy-" not in json.loads(capsys.readouterr().out)["commands"][0]
+
+
 def test_json_and_the_exit_status(file, capsys):
     goals = ["--objective", "min:failed", "--param", f"{FAILURES}=1,3"]
     assert main(["tune", file, *RUN, *goals, "--format", "json"]) == 0

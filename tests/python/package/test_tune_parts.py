@@ -10,12 +10,13 @@ from sweeps import EJECT, FAILURES, scenario
 import halfopen
 from halfopen import Frame, Range, _core
 from halfopen.params import key_of
+from halfopen.stats import estimate
 from halfopen.tuning import Constraint, Objective, default_space
 from halfopen.tuning.bench import Candidate
 from halfopen.tuning.goals import DEFAULTS, counted, needed
 from halfopen.tuning.judge import Judge, on_front
 from halfopen.tuning.space import Asking, present, rounded
-from halfopen.tuning.words import continued, side_by_side
+from halfopen.tuning.words import continued, interval, side_by_side, verdict
 
 NAN = math.nan
 
@@ -163,6 +164,8 @@ def test_a_difference_that_never_varies_needs_replicates_too(replicates, verdict
     now, other = candidate(0, [4.0] * replicates), candidate(1, [5.0] * replicates)
     assert judged(now).difference(other, now, 0, 1).verdict == verdict, "2 in 2^5 is more than 5 %, 2 in 2^6 less"
     assert judged(now).difference(candidate(2, [4.0] * replicates), now, 0, 1).verdict == "same"
+    needed = judged(now).difference(other, now, 0, 1).replicates_needed
+    assert needed == (6 if verdict == "open" else None)
 
 
 def test_equal_settings_are_told_apart_as_seldom_as_said():
@@ -232,6 +235,15 @@ def test_fronts():
 
 
 # ---- how it is written -------------------------------------------------------------------------------
+
+
+def test_too_few_replicates_are_said_and_one_run_is_no_interval():
+    rng = np.random.default_rng(3)
+    for replicates, words in ((5, "can't be told apart, too few replicates"), (6, "can't be told apart")):
+        values = rng.normal(0, 1, replicates)
+        found = judged(candidate(0, [0.0] * replicates)).difference(candidate(1, values), candidate(0, [0.0] * replicates), 0, 1)
+        assert verdict(found, short=True) == words
+    assert interval(estimate([3.0])) == "3 (one run)" and interval(estimate([3.0, 3.0])) == "3"
 
 
 def test_columns_that_do_not_fit_go_below():
