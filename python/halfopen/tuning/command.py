@@ -95,8 +95,8 @@ def add(commands: Commands) -> None:
         metavar="N",
         type=_most,
         default=1.0,
-        help="how often a healthy endpoint may be ejected, at most and in each scenario, as halfopen analyze works it out; "
-        "any: as often as it likes. Default: 1",
+        help="how often a healthy endpoint may be ejected in a day in rotation, at most and in each scenario, as "
+        "halfopen analyze works it out; any: as often as it likes. Default: 1",
     )
     parser.add_argument(
         "--healthy-error-ratio",

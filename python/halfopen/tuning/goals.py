@@ -21,10 +21,10 @@ probe met no failing fault. Errors of a healthy endpoint are written as a fault 
 endpoint (background errors). An ejection by these is therefore no false one for `false_ejections`, and they are something to
 detect for `time_to_detect_ms`, `time_to_return_ms`, `missed`, `lost_before_ejection` and `in_rotation_while_failing_ms`. So:
 
-- One metric more is known here, `healthy_ejections_per_day`: how often a healthy endpoint is ejected, by the exact models of
-  `halfopen.analyze`, at the ratio of its background errors (0.5 % where there are none) and the scenario's traffic; the
-  most that their bounds allow, of the worst upstream among those whose health block is searched (of all, if none is). It is
-  worked out and not run, and the same in every replicate.
+- One metric more is known here, `healthy_ejections_per_day`: how often a healthy endpoint is ejected in a day in rotation,
+  by the exact models of `halfopen.analyze`, at the ratio of its background errors (0.5 % where there are none) and the
+  scenario's traffic; the most that their bounds allow, of the worst upstream among those whose health block is searched (of
+  all, if none is). It is worked out and not run, and the same in every replicate.
 - In a run, `ejections` of a quiet scenario, one with background errors and nothing else, count healthy endpoints alone.
 - Where some scenarios have background errors and others none, objectives and constraints about detection are of the others,
   unless they name a scenario with @.

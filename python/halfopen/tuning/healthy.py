@@ -44,7 +44,7 @@ class Healthy(NamedTuple):
 
     @property
     def per_day(self) -> float:
-        """Ejections a day at most; NaN without an answer."""
+        """Ejections in a day in rotation, at most; NaN without an answer."""
         return math.nan if self.refused else DAY_S / max(self.low_s, 1e-9)
 
     @property
@@ -57,7 +57,7 @@ class Healthy(NamedTuple):
         low, high = lasting(self.low_s), lasting(self.high_s)
         if low != high:
             return f"ejected once in {low} at the earliest" + (f", {high} at the latest" if high != "never" else "")
-        often = f", {number(DAY_S / self.low_s)} times a day" if self.low_s < DAY_S / 1.5 else ""
+        often = f", {number(DAY_S / self.low_s)} times a day in rotation" if self.low_s < DAY_S / 1.5 else ""
         return f"ejected once in {low}{often}"
 
 

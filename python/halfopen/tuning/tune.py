@@ -60,6 +60,8 @@ def tune(
        intervals, differences and the recommendation are of these runs alone, so that the luck of the best of many is not
        among them. Objective by objective in their order, those settings stay that are not shown to be worse than the best; of
        these, the one that keeps the constraints for sure and changes the least is recommended.
+    5. The recommendation is put to `halfopen.analyze` and `halfopen.lint`, beside what is there now: `Tuning.healthy`,
+       `findings`. What the runs of these scenarios can't show is said: `warnings`.
 
     Parameters
     ----------
@@ -73,10 +75,10 @@ def tune(
         that one).
     params : what is searched, as of `halfopen.design`: `{"/upstreams/0/health/consecutive_failures": (2, 10)}`. Without it
         `halfopen.tuning.default_space(scenario)`. Numbers of ranges are rounded to two digits.
-    healthy_ejections_per_day : a constraint that holds unless it is None: how often a healthy endpoint may be ejected, at most,
-        by `halfopen.analyze`. A brownout alone would let a single error eject for it has no errors of healthy endpoints.
-        Left out where no upstream has a health block or traffic with a rate. "healthy_ejections_per_day<=N" among
-        `constraints` takes its place.
+    healthy_ejections_per_day : a constraint unless it is None: how often a healthy endpoint may be ejected in a day in rotation,
+        at most, by `halfopen.analyze`. A brownout alone would let a single error eject, for it has no errors of healthy
+        endpoints. Left out where no upstream has a health block or traffic with a rate. "healthy_ejections_per_day<=N"
+        among `constraints` takes its place.
     healthy_error_ratio : of a healthy endpoint, from 0 to 1, for that and for what is said of it. That of the scenario's errors
         on every endpoint for the whole run unless given, 0.005 without any.
     trials : how many settings are tried.
@@ -211,10 +213,8 @@ def _listed(name: str, given: Any) -> list[Any]:
     out = list(several) if isinstance(several, Iterable) else [several]
     wrong = next((one for one in out if not isinstance(one, str | kind)), None)
     if wrong is not None or None in out:
-        raise TypeError(
-            f"{name} has {wrong!r}: it must be a text, such as {_SUCH_AS[name]!r}, or halfopen.tuning.{kind.__name__}, or a list "
-            "of them"
-        )
+        such_as = f"{_SUCH_AS[name]!r}, or halfopen.tuning.{kind.__name__}"
+        raise TypeError(f"{name} has {wrong!r}: it must be a text, such as {such_as}, or a list of them")
     return out
 
 

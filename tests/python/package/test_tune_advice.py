@@ -143,7 +143,7 @@ def test_the_same_value_in_every_run_has_no_width():
 
 def test_words_of_a_healthy_endpoint():
     one = Healthy("api", 0.005, "assumed", 10, 200.0, 200.0, "")
-    assert one.said == "ejected once in 3.33 minutes, 432 times a day"
+    assert one.said == "ejected once in 3.33 minutes, 432 times a day in rotation"
     assert like(one, low_s=9e6, high_s=9e6).said == "ejected once in 104 days"
     assert like(one, low_s=9e6, high_s=math.inf).said == "ejected once in 104 days at the earliest"
     assert like(one, low_s=math.inf, high_s=math.inf).said == "never ejected"
