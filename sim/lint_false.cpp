@@ -112,10 +112,14 @@ std::uint32_t rare_streak(double p, double per_s) {
 }
 
 // The least ratio, in hundredths, with which both rules together are rare; none up to 1.
-std::optional<double> rare_ratio(HealthParams rule, double p, const exact::Arrivals& arrivals) {
+std::optional<double> rare_ratio(const LintBlock& block, HealthParams rule, const RuleNames& names,
+                                 const exact::Arrivals& arrivals) {
+  UpstreamConfig config = block.config;
   const auto rare = [&](double hundredths) {
     rule.failure_ratio = hundredths / 100;
-    return is_rare(rule, p, arrivals);
+    if (!names.breaker)
+      config.health->failure_ratio = rule.failure_ratio;  // what counts as healthy goes by it
+    return is_rare(rule, lasting_failures(block.scenario, config).value_or(ASSUMED_HEALTHY), arrivals);
   };
   double bad = std::floor(rule.failure_ratio * 100), good = 100;
   if (bad >= good || !rare(good)) return std::nullopt;
@@ -129,21 +133,24 @@ std::optional<double> rare_ratio(HealthParams rule, double p, const exact::Arriv
 void add_instead(const LintBlock& block, HealthParams rule, const RuleNames& names, double p,
                  const exact::Arrivals& arrivals, bool streak, LintFinding& f) {
   std::vector<LintChange> changes;
+  bool no_ratio = false;
   if (streak) {
     rule.consecutive_failures = std::max(rule.consecutive_failures, rare_streak(p, arrivals.per_s));
     changes.push_back(block.change(names.key(names.streak), rule.consecutive_failures));
     f.instead = fmt::format("{} of at least {}", names.streak, rule.consecutive_failures);
   }
   if (is_often(rule, p, arrivals)) {
-    const std::optional<double> ratio = rare_ratio(rule, p, arrivals);
+    const std::optional<double> ratio = rare_ratio(block, rule, names, arrivals);
     f.instead += streak ? " and " : "";
+    no_ratio = !ratio;
     f.instead += ratio ? fmt::format("{} of at least {}", names.ratio, setting_words(*ratio))
-                       : fmt::format("{} {}, which is no ratio rule", names.volume, NO_VOLUME);
+                       : fmt::format("{} {} to have no ratio rule", names.volume, NO_VOLUME);
     changes.push_back(ratio ? block.change(names.key(names.ratio), *ratio)
                             : block.change(names.key(names.volume), NO_VOLUME));
   }
-  f.instead += changes.size() == 1 ? ", which chance meets less than once a day."
-                                   : ", which chance meets less than once a day together.";
+  f.instead += no_ratio              ? "."
+               : changes.size() == 1 ? ", which chance meets less than once a day."
+                                     : ", which chance meets less than once a day together.";
   f.instead_values.push_back(std::move(changes));
 }
 

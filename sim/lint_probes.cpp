@@ -141,7 +141,8 @@ void lint_readmit(const LintBlock& block, LintFindings& out) {
 
 void lint_reset(const LintBlock& block, LintFindings& out) {
   const std::uint32_t streak = block.config.health->consecutive_failures;
-  if (!block.attempts_at_endpoint || streak < 2) return;
+  const bool no_streak_rule = streak == std::numeric_limits<std::uint32_t>::max();  // said so
+  if (!block.attempts_at_endpoint || streak < 2 || no_streak_rule) return;
   const exact::Arrivals& arrivals = *block.attempts_at_endpoint;
   const Gap gap = gap_of(block, arrivals);
   if (!gap.speaks()) return;

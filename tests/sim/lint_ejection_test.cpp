@@ -162,6 +162,8 @@ TEST_CASE("lint: probes-reset-streak counts the requests between two probes") {
   CHECK(ids(scenario).empty());
   health(scenario).consecutive_failures = 14;  // P(14 or more) = 0.000086: in 3.3 hours
   CHECK(only(scenario).numbers.back().value > LINT_RARE_S);
+  health(scenario).consecutive_failures = std::numeric_limits<std::uint32_t>::max();  // no streak rule
+  CHECK(ids(scenario).empty());
 }
 
 TEST_CASE("lint: probes-in-lockstep counts loops over upstreams and balancers") {

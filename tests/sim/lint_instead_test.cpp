@@ -96,7 +96,10 @@ bool says_still(const Scenario& scenario, const LintFinding& before, std::uint64
 
 TEST_CASE("lint: every alternative that a finding advises can be set and makes its rule silent") {
   std::map<std::string, int> tried;
-  for (std::uint64_t number = 0; number < 60; ++number) {
+  std::vector<std::uint64_t> numbers{182, 215, 354,
+                                     362};  // a ratio that is raised makes faults count as healthy
+  for (std::uint64_t number = 0; number < 60; ++number) numbers.push_back(number);
+  for (const std::uint64_t number : numbers) {
     const Sets sets = drawn(number);
     const std::uint64_t balancers = number % 2 == 0 ? 1 : 5;
     for (const LintFinding& finding : lint(loaded(sets), {balancers})) {
