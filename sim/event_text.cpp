@@ -59,7 +59,10 @@ std::string share_text(std::uint64_t failures, std::uint64_t volume) {
                      percent(static_cast<double>(failures) / static_cast<double>(volume)));
 }
 
-bool judged_by_probes(const Because& because) noexcept { return because.min_volume == NO_RATIO_RULE; }
+// Files may say that volume as well, to have no ratio rule; a ratio of 1 beside it is the probes' own.
+bool judged_by_probes(const Because& because) noexcept {
+  return because.min_volume == NO_RATIO_RULE && because.limit >= 1;
+}
 
 const char* lane_state_name(LaneState state) noexcept {
   switch (state) {

@@ -54,6 +54,7 @@ TEST_CASE("explain: the settings of the rule that fired are tried, each just out
   CHECK(ideas(Rule::failure_ratio, because, "health") ==
         "health/failure_min_volume=101 health/failure_min_volume=4294967294 health/eject_ms=5 ");
   because.min_volume = std::numeric_limits<std::uint32_t>::max();  // an active probe's verdict
+  because.limit = 1;
   because.for_ms = 200;                                            // half of it is longer than the outage was
   CHECK(ideas(Rule::consecutive_failures, because, "health") == "active_health/failure_threshold=4 ");
 }
