@@ -122,7 +122,8 @@ std::optional<double> count_quantile(const CountLaw& law, double level) {
   double more = 0;  // whole rounds that are certain not to be enough
   if (1 - level < law.beyond) more = std::floor(real::ln((1 - level) / law.beyond) / left.ln_round) * period;
   more = std::max(0.0, more - period);
-  while (law.beyond * left.survive(more) > 1 - level) ++more;
+  // Beyond 2^53 one more is none more, and a part of 10^16.
+  while (more < 9e15 && law.beyond * left.survive(more) > 1 - level) ++more;
   return law.known_to() + std::max(1.0, more);
 }
 

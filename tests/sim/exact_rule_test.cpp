@@ -99,6 +99,13 @@ TEST_CASE("exact rule: a streak law's tail is the law, far beyond what was stepp
   CHECK(survival(*law, *half - 1) > 0.5);
 }
 
+TEST_CASE("exact rule: a quantile beyond 2^53 attempts is found as well") {
+  const Answer<CountLaw> law = streak_law(8, {0.01});  // 10^16 attempts on average
+  REQUIRE(law);
+  CHECK(*count_quantile(*law, 0.95) == doctest::Approx(-std::log(0.05) * streak_mean(8, 0.01)).epsilon(1e-6));
+  CHECK(*count_quantile(*law, 1e-9) == doctest::Approx(1e-9 * streak_mean(8, 0.01)).epsilon(1e-3));
+}
+
 TEST_CASE("exact rule: certain failures end after k attempts, impossible ones never") {
   const Answer<CountLaw> sure = streak_law(4, {1});
   REQUIRE(sure);
