@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <utility>
 
 #include "sim/analysis_inputs.hpp"
@@ -14,19 +16,65 @@ namespace {
 
 using exact::Arrivals;
 using exact::FailureTurns;
+constexpr double HOUR_S = 3600;
 
-RuleAnalysis rule_analysis(const HealthParams& rule, const FailureTurns& turns, const Arrivals& arrivals) {
+// From the cycle of what it is asked of: an endpoint alone, one of several, a breaker.
+using CycleOf = std::function<exact::Answer<exact::Cycle>(const exact::Ejection&, double p)>;
+
+CycleOf endpoint_cycle(const UpstreamConfig& config) {
+  const std::uint64_t out_ms = config.health->eject_ms;
+  if (config.endpoints.size() == 1)
+    return [out_ms](const exact::Ejection& e, double p) { return exact::cycle_alone(e, p, out_ms); };
+  return [out_ms](const exact::Ejection& e, double p) {
+    return exact::cycle(e, p, out_ms, exact::wait_among_others(e.arrivals));
+  };
+}
+CycleOf breaker_cycle(const BreakerParams& breaker) {
+  return [out_ms = breaker.open_ms](const exact::Ejection& e, double p) {
+    return exact::cycle(e, p, out_ms, exact::wait_of_own_stream(e.arrivals, out_ms));
+  };
+}
+
+RuleAnalysis rule_analysis(const HealthParams& rule, double p, const Arrivals& arrivals,
+                           const CycleOf& cycle) {
   RuleAnalysis out;
-  out.ejection = exact::ejection(rule, turns, arrivals);
-  out.cycle = out.ejection ? exact::cycle(*out.ejection, turns, rule.eject_ms)
-                           : exact::Answer<exact::Cycle>::refused(out.ejection.refusal);
+  out.ejection = exact::ejection(rule, {p}, arrivals);
+  out.cycle =
+      out.ejection ? cycle(*out.ejection, p) : exact::Answer<exact::Cycle>::refused(out.ejection.refusal);
   return out;
 }
 
-RuleAnalysis turned_sick(const HealthParams& rule, const FailureTurns& turns, double healthy,
-                         const Arrivals& arrivals) {
-  RuleAnalysis out = rule_analysis(rule, turns, arrivals);
-  if (out.ejection) out.onset = exact::onset(*out.ejection, rule, turns, healthy);
+RuleAnalysis turned_sick(const HealthParams& rule, double sick, double healthy, const Arrivals& arrivals,
+                         const CycleOf& cycle) {
+  RuleAnalysis out = rule_analysis(rule, sick, arrivals, cycle);
+  if (out.ejection) out.onset = exact::onset(*out.ejection, rule, {sick}, healthy);
+  return out;
+}
+
+// What a breaker sees of endpoints that take turns, one of them sick. Whose turn is first is not known: that
+// is a round more or less.
+RuleAnalysis one_sick_in_turns(const HealthParams& rule, const FailureTurns& turns, double healthy,
+                               const Arrivals& arrivals) {
+  RuleAnalysis out;
+  out.ejection = exact::ejection(rule, turns, arrivals);
+  if (!out.ejection) return out;
+  out.onset = exact::onset(*out.ejection, rule, turns, healthy);
+  out.cycle = exact::Answer<exact::Cycle>::refused("a trial's answer depends on whose turn it is");
+  exact::Ejection& e = *out.ejection.value;
+  const auto others = static_cast<double>(turns.size() - 1);
+  // Poisson: so many take longer than this once in a thousand times at most.
+  const double round_s = (arrivals.poisson ? others + 4 * std::sqrt(others) + 4 : others) / arrivals.per_s;
+  const auto widen = [&](exact::Bounds& bounds) {
+    bounds = {std::max(0.0, bounds.low - round_s), bounds.high + round_s};
+  };
+  e.in_an_hour = {exact::ejected_by(e, std::max(0.0, HOUR_S - round_s)).low,
+                  exact::ejected_by(e, HOUR_S + round_s).high};
+  for (exact::Bounds* const bounds : {&e.mean_s, &e.median_s, &e.within_95_s}) widen(*bounds);
+  e.bound = e.bound == "exact" ? "turns" : e.bound + ", turns";
+  if (!out.onset) return out;
+  for (exact::Bounds* const bounds : {&out.onset.value->median_s, &out.onset.value->within_95_s})
+    widen(*bounds);
+  out.onset.value->bound += ", turns";
   return out;
 }
 
@@ -41,19 +89,28 @@ void add_rules(UpstreamAnalysis& out) {
   const UpstreamConfig& config = out.config;
   const double healthy = out.healthy.value, sick = out.sick.value;
   if (config.health) {
-    out.healthy_endpoint = rule_analysis(*config.health, {healthy}, out.at_endpoint);
-    out.sick_endpoint = turned_sick(*config.health, {sick}, healthy, out.at_endpoint);
+    const CycleOf cycle = endpoint_cycle(config);
+    out.healthy_endpoint = rule_analysis(*config.health, healthy, out.at_endpoint, cycle);
+    out.sick_endpoint = turned_sick(*config.health, sick, healthy, out.at_endpoint, cycle);
     const exact::PoolQuestion pool{*config.health, static_cast<std::uint32_t>(config.endpoints.size()),
                                    out.at_upstream};
-    out.healthy_pool = exact::pool_healthy(pool, healthy);
-    out.sick_pool = exact::pool_sick(pool, sick, healthy);
+    const auto& well = out.healthy_endpoint->ejection;
+    const auto& ill = out.sick_endpoint->ejection;
+    out.healthy_pool = well ? exact::pool_healthy(pool, *well, healthy)
+                            : exact::Answer<exact::PoolHealthy>::refused(well.refusal);
+    out.sick_pool = ill ? exact::pool_sick(pool, *ill, sick, healthy)
+                        : exact::Answer<exact::PoolSick>::refused(ill.refusal);
   }
   if (!config.breaker) return;
   const HealthParams rule = exact::rule_of(*config.breaker);
+  const CycleOf cycle = breaker_cycle(*config.breaker);
   out.breaker.emplace();
-  out.breaker->all_healthy = rule_analysis(rule, {healthy}, out.at_upstream);
-  out.breaker->one_sick = turned_sick(rule, one_sick(out.config, healthy, sick), healthy, out.at_upstream);
-  out.breaker->all_sick = turned_sick(rule, {sick}, healthy, out.at_upstream);
+  out.breaker->all_healthy = rule_analysis(rule, healthy, out.at_upstream, cycle);
+  const FailureTurns turns = one_sick(out.config, healthy, sick);
+  out.breaker->one_sick = turns.size() > 1
+                              ? one_sick_in_turns(rule, turns, healthy, out.at_upstream)
+                              : turned_sick(rule, turns.front(), healthy, out.at_upstream, cycle);
+  out.breaker->all_sick = turned_sick(rule, sick, healthy, out.at_upstream, cycle);
 }
 
 // Dead: each probe fails, and takes its whole time limit.
@@ -84,6 +141,12 @@ void add_notes(UpstreamAnalysis& out, const Scenario& scenario, double latency_m
   }
   if (!equal_weights(config))
     out.notes.push_back("The endpoints' weights differ; each is taken to have an equal share.");
+  if (config.load_balancer == Algorithm::ip_hash) {
+    out.notes.push_back(
+        "ip_hash sends each client to one endpoint; each endpoint is taken to get an equal share.");
+  }
+  if (config.slow_start_ms > 0)
+    out.notes.push_back("slow_start_ms is not counted: an endpoint that a reload adds gets less at first.");
   if (out.at_endpoint.poisson && config.load_balancer == Algorithm::round_robin &&
       config.endpoints.size() > 1) {
     out.notes.push_back(

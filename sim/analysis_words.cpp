@@ -116,8 +116,9 @@ std::string pool_false_sentence(const UpstreamAnalysis& upstream) {
   const auto& healthy = *upstream.healthy_pool;
   if (!healthy) return refused("False ejections that empty the pool", healthy.refusal);
   const double per_hour = healthy->emptied_per_hour.high;
-  if (per_hour <= 0) return "False ejections alone never empty the pool.";
-  const double once_s = HOUR / per_hour;
+  if (upstream.healthy.value <= 0 || upstream.healthy_endpoint->ejection->mean_s.low == exact::FOREVER)
+    return "False ejections alone never empty the pool.";
+  const double once_s = HOUR / std::max(per_hour, 1e-300);
   return once_s < MOST_YEARS * YEAR
              ? "False ejections alone empty the pool about once in " + time_words(once_s) + '.'
              : "False ejections alone empty the pool less than once in 1,000,000 years.";

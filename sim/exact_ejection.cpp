@@ -32,35 +32,33 @@ double meets_ratio(const HealthParams& rule, const Coins& coins, std::uint64_t o
   return binomial_at_least(others, p, need - 1);
 }
 
-double ratio_rate_poisson(const HealthParams& rule, const Coins& coin, const Arrivals& arrivals,
-                          double in_window) {
+// At most the chance that a failure meets the ratio rule on a full window.
+double meets_poisson(const HealthParams& rule, const Coins& coin, double in_window) {
   if (in_window > CHERNOFF_FROM) {
     // A window with half of them or fewer has a chance of exp(-0.15 * 20,000).
     const double kl =
         relative_entropy(rule.failure_ratio, coin.of(static_cast<std::uint64_t>(in_window / 2)));
     const double enough = poisson_more_than(in_window, rule.failure_min_volume - 2.0);  // others in it
-    return arrivals.per_s * std::min(coin.mean * enough, real::exp(in_window * exp_m1(-kl)));
+    const double met = real::exp(in_window * exp_m1(-kl));  // together with failing
+    return std::min(enough, met < coin.mean ? met / coin.mean : 1);
   }
   const PoissonWeights others = poisson_weights(in_window);
   double chance = 0;
   for (std::size_t i = 0; i < others.weight.size(); ++i) {
     if (others.weight[i] > 0) chance += others.weight[i] * meets_ratio(rule, coin, others.first + i);
   }
-  return arrivals.per_s * coin.mean * std::min(1.0, chance);
+  return std::min(1.0, chance);
 }
 
-// The number in a window of evenly spaced attempts, floored to the ms, is one of three.
-double ratio_rate_regular(const HealthParams& rule, const Coins& coins, const Arrivals& arrivals,
-                          bool& can_fire) {
+// The number in a window of evenly spaced attempts, floored to the ms, is one of a few.
+double meets_even(const HealthParams& rule, const Coins& coins, const Arrivals& arrivals, bool& can_fire) {
   const EvenVolume volume = even_volume(rule.window_ms, arrivals.per_s);
   double chance = 0;
   for (std::uint64_t n = volume.fewest; n <= volume.most; ++n) {
     chance = std::max(chance, meets_ratio(rule, coins, n - 1));
   }
   can_fire = failures_needed(rule, volume.most) != 0;
-  // As a rate whose exp(-h gap) is 1 - p chance.
-  const double q = std::min(coins.mean * chance, 1 - 1e-15);
-  return -arrivals.per_s * ln_1p(-q);
+  return chance;
 }
 
 // The two bounds of P(T > t).
@@ -80,7 +78,8 @@ class Survival {
   }
   double at_least(double t_s) const {
     if (t_s <= e_.window_s) return window_.survival(t_s);
-    const double ratio = (1 - e_.by_window_ratio) * real::exp(-e_.ratio_per_s * (t_s - e_.window_s));
+    const double met = e_.ratio_spread + e_.ratio_per_s * (t_s - e_.window_s);
+    const double ratio = (1 - e_.by_window_ratio) * real::exp(std::max(-700.0, -met));
     return ratio * streak_.survival(t_s);
   }
 
@@ -111,7 +110,8 @@ Bounds mean_bounds(const Ejection& e) {
   if (1 - e.by_window <= CountLaw::COMPLETE) return {within, within};
   const double streak = mean_time_s(e.streak, e.arrivals);
   const double lead = mean_time_within_s(e.streak, e.arrivals, e.window_s) - within;
-  const double killed = mean_time_killed_s(e.streak, e.arrivals, e.ratio_per_s) * (1 - e.by_window_ratio);
+  const double killed = mean_time_killed_s(e.streak, e.arrivals, e.ratio_per_s) * (1 - e.by_window_ratio) *
+                        real::exp(-std::min(700.0, e.ratio_spread));
   double high = streak - std::max(0.0, lead);
   if (e.window_misses < 1) {
     const double windows = (1 - e.by_window) / (1 - e.window_misses);  // on average, so many pass
@@ -168,14 +168,6 @@ std::string fill_windows(Ejection& e, bool streak, const HealthParams& rule, con
 
 }  // namespace
 
-EvenVolume even_volume(std::uint64_t window_ms, double per_s) {
-  const double per_ms = per_s / 1000, window = static_cast<double>(window_ms);
-  EvenVolume out;
-  out.fewest = static_cast<std::uint64_t>(std::floor((window - 1) * per_ms + 1e-9)) + 1;
-  out.most = std::max(out.fewest, static_cast<std::uint64_t>(std::ceil(window * per_ms - 1e-9)));
-  return out;
-}
-
 Answer<Ejection> ejection(const HealthParams& rule, const FailureTurns& turns, const Arrivals& given) {
   if (std::string why = out_of_range(turns, given); !why.empty())
     return Answer<Ejection>::refused(std::move(why));
@@ -197,8 +189,11 @@ Answer<Ejection> ejection(const HealthParams& rule, const FailureTurns& turns, c
                                         : mean_time_s(out.streak, out.arrivals);
   const Coins coins = coins_of(turns);
   const double in_window = out.arrivals.per_s * static_cast<double>(rule.window_ms) / 1000;
-  out.ratio_per_s = out.arrivals.poisson ? ratio_rate_poisson(rule, coins, out.arrivals, in_window)
-                                         : ratio_rate_regular(rule, coins, out.arrivals, out.ratio_can_fire);
+  const Coins::Hazard met =
+      coins.hazard(out.arrivals.poisson ? meets_poisson(rule, coins, in_window)
+                                        : meets_even(rule, coins, out.arrivals, out.ratio_can_fire));
+  out.ratio_per_s = met.per_s(out.arrivals);
+  out.ratio_spread = met.spread;
   const bool settled = 1 - out.by_window <= CountLaw::COMPLETE || !out.ratio_can_fire;
   const bool chernoff = out.cut || in_window > CHERNOFF_FROM;
   const Moments full(rule, coins, coins.mean, out.arrivals);

@@ -22,7 +22,9 @@
 //              p)) at most, and the sum over n is exp(-rate W (1 - exp(-KL))). The same bounds what is left
 //              of a first window too long to be followed to its end (then `cut`, and window_s is shorter).
 //   "Hoeffding" Endpoints that take turns fail unlike each other: a sum of such coins is at most as far above
-//              its mean as the binomial of their mean (Hoeffding 1956).
+//              its mean as the binomial of their mean (Hoeffding 1956). Each failure's own chance is that of
+//              its turn: h is the mean over a round, and a part of a round has so much more at most
+//              (exact_coins).
 // Evenly spaced attempts see one of a few numbers of others, and the worst of them is taken.
 //
 // What "exact" leaves out: times are to the ms, since the machines read ms; and what the first window leaves
@@ -46,6 +48,7 @@ struct Ejection {
   double by_window = 0;          // P(T <= window_s), either rule
   double by_window_ratio = 0;    // the same for the ratio rule alone
   double ratio_per_s = 0;        // h: at most so often a full window meets the ratio rule
+  double ratio_spread = 0;       // turns: and so much more, in a part of a round
   double window_misses = 1;      // m: at most, one full window passes the ratio rule
   double window_apart_s = 0;     // from one window to another that has nothing in common with it
   std::string bound;             // "exact" if nothing is left to bound, else the bounds' names

@@ -194,7 +194,7 @@ double time_until(const std::function<double(double)>& survive, double level, do
   while (survive(high) > 1 - level) {
     low = high;
     high *= 2;
-    if (high > 1e12) return FOREVER;
+    if (high > 1e18) return FOREVER;
   }
   for (int i = 0; i < 100 && high - low > 1e-10 * high; ++i) {
     const double middle = low + (high - low) / 2;

@@ -97,7 +97,7 @@ double mean_time_s(const CountLaw& law, const Arrivals& arrivals);  // E N / rat
 // None beyond what the law knows.
 std::optional<double> time_quantile_s(const CountLaw& law, const Arrivals& arrivals, double level);
 
-// The least t with survive(t) <= 1 - level, by bisection to 1 part in 10^10; infinite beyond 10^12 s.
+// The least t with survive(t) <= 1 - level, by bisection to 1 part in 10^10; infinite beyond 10^18 s.
 // `survive` does not increase; the search starts at start_s > 0.
 double time_until(const std::function<double(double)>& survive, double level, double start_s);
 

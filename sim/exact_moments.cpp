@@ -89,7 +89,8 @@ double Moments::misses_poisson(double t_s, double look_s, double kept_s) const {
   const double successes = rate_ * ((window_s_ + look_s - t_s) * (1 - before_) + t_s * (1 - coins_.mean));
   const double low = chernoff([&](double theta) {
     return -theta * (1 - ratio_) + failures * exp_m1(-theta * (1 - ratio_)) +
-           successes * exp_m1(theta * ratio_) + turns_exponent(exp_m1(-theta));
+           successes * exp_m1(theta * ratio_) + turns_exponent(exp_m1(-theta)) +
+           coins_.spread * exp_m1(theta * ratio_);  // of the look, whose successes alone count
   });
   // Others that the window holds for certain, fewer than the volume needs. Chernoff again.
   const double held = rate_ * (window_s_ - FLOOR_S - look_s), few = rule_.failure_min_volume - 2.0;

@@ -21,26 +21,27 @@ constexpr double HOUR_S = 3600;
 // The two bounds of P(T > t).
 class Turn {
  public:
-  Turn(const Ejection& sick, const HealthParams& rule, const FailureTurns& turns, double before)
+  // `begun`: the streak's law with what may have begun before the turn.
+  Turn(const Ejection& sick, const CountLaw& begun, const HealthParams& rule, const FailureTurns& turns,
+       double before)
       : coins_(coins_of(turns)),
         moments_(rule, coins_, before, sick.arrivals),
         streak_(sick.streak, sick.arrivals),
-        before_(before),
+        begun_(begun, sick.arrivals),
         gap_s_(sick.arrivals.poisson ? 0 : 1 / sick.arrivals.per_s),
         window_s_(static_cast<double>(rule.window_ms) / 1000) {
-    const double rate = sick.arrivals.per_s;
-    const auto hazard = [&](double met) {
-      const double q = coins_.mean * met;
-      return sick.arrivals.poisson ? rate * q : -rate * ln_1p(-std::min(q, 1 - 1e-15));
-    };
     past_.push_back(0);
+    spread_.push_back(0);
     missed_.push_back(1);
     for (std::size_t i = 1; i <= GRID; ++i) {
       const double t_s = window_s_ * static_cast<double>(i) / GRID;
-      past_.push_back(past_.back() + hazard(moments_.meets(t_s)) * window_s_ / GRID);
+      const Coins::Hazard met = coins_.hazard(moments_.meets(t_s));
+      past_.push_back(past_.back() + met.per_s(sick.arrivals) * window_s_ / GRID);
+      spread_.push_back(met.spread);
       missed_.push_back(std::min(missed_.back(), moments_.misses(t_s)));
     }
-    full_per_s_ = std::min(sick.ratio_per_s, hazard(moments_.meets(window_s_)));
+    const double full = coins_.hazard(moments_.meets(window_s_)).per_s(sick.arrivals);
+    full_per_s_ = std::min(sick.ratio_per_s, full);
   }
 
   double at_most(double t_s) const {
@@ -54,9 +55,10 @@ class Turn {
   // Evenly spaced ones begin anywhere within the first gap: here, at the turn.
   double at_least(double turned_s) const {
     const double t_s = turned_s + gap_s_;
-    double past = past_[std::min<std::size_t>(GRID, place(t_s) + 1)];
+    const std::size_t next = std::min<std::size_t>(GRID, place(t_s) + 1);
+    double past = past_[next] + spread_[next];
     if (t_s > window_s_) past += full_per_s_ * (t_s - window_s_);
-    return std::min(at_most(t_s), (1 - before_) * streak_.survival(t_s) * real::exp(std::max(-700.0, -past)));
+    return std::min(at_most(t_s), begun_.survival(t_s) * real::exp(std::max(-700.0, -past)));
   }
 
  private:
@@ -66,9 +68,10 @@ class Turn {
 
   Coins coins_;
   Moments moments_;
-  InTime streak_;
-  double before_, gap_s_, window_s_, full_per_s_ = 0;
-  std::vector<double> past_, missed_;  // at i / GRID of the window: the integral of h; the least `misses`
+  InTime streak_, begun_;
+  double gap_s_, window_s_, full_per_s_ = 0;
+  std::vector<double> past_, spread_,
+      missed_;  // at i / GRID of the window: integral of h, its spread, `misses`
 };
 
 std::string no_turn(const Ejection& sick, const FailureTurns& turns, double before) {
@@ -85,7 +88,9 @@ Answer<Onset> onset(const Ejection& sick, const HealthParams& rule, const Failur
                     double before) {
   if (std::string why = no_turn(sick, turns, before); !why.empty())
     return Answer<Onset>::refused(std::move(why));
-  const Turn turn(sick, rule, turns, before);
+  const Answer<CountLaw> begun = streak_law(rule.consecutive_failures, turns, before);
+  if (!begun) return Answer<Onset>::refused(begun.refusal);
+  const Turn turn(sick, *begun, rule, turns, before);
   const auto quantile = [&](double level) {
     const double start = 1 / sick.arrivals.per_s;
     const double low = time_until([&](double t) { return turn.at_least(t); }, level, start);
@@ -103,7 +108,9 @@ Answer<Bounds> onset_by(const Ejection& sick, const HealthParams& rule, const Fa
                         double before, double t_s) {
   if (std::string why = no_turn(sick, turns, before); !why.empty())
     return Answer<Bounds>::refused(std::move(why));
-  const Turn turn(sick, rule, turns, before);
+  const Answer<CountLaw> begun = streak_law(rule.consecutive_failures, turns, before);
+  if (!begun) return Answer<Bounds>::refused(begun.refusal);
+  const Turn turn(sick, *begun, rule, turns, before);
   return Bounds{1 - turn.at_most(t_s), 1 - turn.at_least(t_s)};
 }
 

@@ -21,10 +21,10 @@ namespace halfopen::sim::exact {
 //   t"
 //            and "no ratio at any moment by t" are decreasing in the same independent outcomes and positively
 //            correlated (Harris 1960):
-//            P(T > t) >= (1 - before) P(no streak by t) exp(-integral of h), where 1 - before is the chance
-//            that the turn finds no streak begun, and h(u) = r p P(a failure at u meets the ratio), bounded
-//            by Chernoff's inequality and, once W has passed, by the full window's rate of exact_ejection.
-//            The moments' own luck (Poisson) is averaged factor by factor, as there.
+//            P(T > t) >= P(no streak by t) exp(-integral of h), where the turn finds a streak of s begun with
+//            chance before^s, and h(u) = r p P(a failure at u meets the ratio), bounded by Chernoff's
+//            inequality and, once W has passed, by the full window's rate of exact_ejection. The moments' own
+//            luck (Poisson) is averaged factor by factor, as there.
 //   Turns    A part of a round differs from the mean by `spread` failures at most (exact_coins), which
 //            multiplies a generating function at x by exp(x spread) at most.
 //

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/exact_coins.hpp"
+#include "sim/exact_cycle.hpp"
 #include "sim/exact_numbers.hpp"
 #include "sim/exact_onset.hpp"
 #include "sim/real_math.hpp"
@@ -33,14 +34,9 @@ std::string out_of_range(const PoolQuestion& pool) {
 
 double eject_s(const PoolQuestion& pool) { return static_cast<double>(pool.rule.eject_ms) / 1000; }
 
-Arrivals at_endpoint(const PoolQuestion& pool) {
-  return {pool.arrivals.per_s / pool.endpoints, pool.arrivals.poisson};
-}
-
 // R: so many requests of an endpoint are too few for the ratio rule after the turn.
-double too_few_for_ratio(const PoolQuestion& pool, double p, double before) {
+double too_few_for_ratio(const PoolQuestion& pool, const Arrivals& arrivals, double p, double before) {
   const HealthParams& rule = pool.rule;
-  const Arrivals arrivals = at_endpoint(pool);
   const double window_s = static_cast<double>(rule.window_ms) / 1000, spare = SPARE / 2 / pool.endpoints;
   double volume = static_cast<double>(even_volume(rule.window_ms, arrivals.per_s).fewest);
   if (arrivals.poisson) {
@@ -58,7 +54,7 @@ double too_few_for_ratio(const PoolQuestion& pool, double p, double before) {
       return old * exp_m1(theta) + requests * ln_1p(p * exp_m1(theta)) - theta * need;
     });
   };
-  double low = 0, high = std::max(need, 1.0) / std::max(p, 1e-12);
+  double low = 0, high = std::ceil(std::max(need, 1.0) / std::max(p, 1e-12));
   while (high - low > 1) {
     const double middle = std::floor((low + high) / 2);
     (met(middle) <= spare ? low : high) = middle;
@@ -110,7 +106,9 @@ void add_last_out(PoolSick& out, const PoolQuestion& pool, const Ejection& one, 
     return;
   }
   out.within_95_s.high = time_quantile_s(*latest, pool.arrivals, LEVEL).value_or(FOREVER);
-  const Answer<CountLaw> first = at_most(one.streak, too_few_for_ratio(pool, p, before) + 1);
+  const Answer<CountLaw> begun = streak_law(pool.rule.consecutive_failures, {p}, before);
+  if (!begun) return;
+  const Answer<CountLaw> first = at_most(*begun, too_few_for_ratio(pool, one.arrivals, p, before) + 1);
   const Answer<CountLaw> earliest =
       first ? sum_of(*first, pool.endpoints) : Answer<CountLaw>::refused(first.refusal);
   if (!earliest) return;
@@ -153,25 +151,10 @@ Bounds fresh_requests(const HealthParams& rule, const Ejection& one, double p) {
   return {std::min(high, std::max(killed, counted)), high};
 }
 
-// What an outage of a pool of one is made of, requests on average.
-struct Outage {
-  double fail_open = 0, trials = 0, spells = 1;
-};
-Outage outage_of_one(const PoolQuestion& pool, double p) {
-  const double expected = pool.arrivals.per_s * eject_s(pool);
-  const double even = std::max(0.0, std::ceil(expected - 1e-9) - 1);
-  if (p >= 1) return {pool.arrivals.poisson ? expected : even, 1, 1};
-  const double none = pool.arrivals.poisson ? real::exp(std::max(-700.0, -expected * (1 - p)))
-                      : p <= 0              ? (even > 0 ? 0 : 1)
-                                            : real::exp(std::max(-700.0, even * real::ln(p)));
-  const double spells = 1 / (1 - none * p);
-  return {(1 - none) / (1 - p) * spells, none * spells, spells};
-}
-
 Bounds fail_open_share(const PoolQuestion& pool, const Ejection& one, double p) {
   const double expected = pool.arrivals.per_s * eject_s(pool);
   if (pool.endpoints == 1) {
-    const Outage outage = outage_of_one(pool, p);
+    const OutageAlone outage = outage_alone(pool.arrivals, p, pool.rule.eject_ms);
     const auto share = [&](double requests) {
       if (requests == FOREVER) return 0.0;
       if (p >= 1) requests = 0;  // never again
@@ -193,35 +176,31 @@ double erlang_b(std::uint32_t n, double a) {
   return out;
 }
 
-Answer<PoolSick> pool_sick(const PoolQuestion& pool, double p, double before) {
+Answer<PoolSick> pool_sick(const PoolQuestion& pool, const Ejection& one, double p, double before) {
   using Result = Answer<PoolSick>;
   if (std::string why = out_of_range(pool); !why.empty()) return Result::refused(std::move(why));
   if (!(before >= 0 && before <= p)) return Result::refused("it fails less often than before the turn");
-  const Answer<Ejection> one = ejection(pool.rule, {p}, at_endpoint(pool));
-  if (!one) return Result::refused(one.refusal);
   PoolSick out;
-  add_last_out(out, pool, *one, p, before);
-  out.fail_open_share = fail_open_share(pool, *one, p);
+  add_last_out(out, pool, one, p, before);
+  out.fail_open_share = fail_open_share(pool, one, p);
   return out;
 }
 
-Answer<PoolHealthy> pool_healthy(const PoolQuestion& pool, double p) {
+Answer<PoolHealthy> pool_healthy(const PoolQuestion& pool, const Ejection& one, double p) {
   using Result = Answer<PoolHealthy>;
   if (std::string why = out_of_range(pool); !why.empty()) return Result::refused(std::move(why));
-  const Answer<Ejection> one = ejection(pool.rule, {p}, at_endpoint(pool));
-  if (!one) return Result::refused(one.refusal);
   const double rate = pool.arrivals.per_s, out_s = eject_s(pool);
   if (p >= 1) return Result::refused("what always fails is not healthy, and the pool never recovers");
   if (pool.endpoints == 1) {
-    const Outage outage = outage_of_one(pool, p);
+    const OutageAlone outage = outage_alone(pool.arrivals, p, pool.rule.eject_ms);
     const auto per_hour = [&](double requests) {
       return requests == FOREVER
                  ? 0.0
                  : 3600 * rate * outage.spells / (outage.fail_open + outage.trials + requests);
     };
-    return PoolHealthy{{per_hour(one->mean_s.high * rate), per_hour(one->mean_s.low * rate)}};
+    return PoolHealthy{{per_hour(one.mean_s.high * rate), per_hour(one.mean_s.low * rate)}};
   }
-  const Bounds requests = fresh_requests(pool.rule, *one, p);
+  const Bounds requests = fresh_requests(pool.rule, one, p);
   const auto per_hour = [&](double in) {
     if (in == FOREVER) return 0.0;
     const double trials = 1 / (1 - p);
@@ -232,7 +211,7 @@ Answer<PoolHealthy> pool_healthy(const PoolQuestion& pool, double p) {
     return Result::refused(
         "the ratio rule has a part in it, and its window depends on the traffic that the others leave");
   }
-  const double again = p + 1 - time_survival(one->streak, pool.arrivals, out_s) +
+  const double again = p + 1 - time_survival(one.streak, pool.arrivals, out_s) +
                        p * worst_ratio_chance(pool.rule, p) * rate * out_s;
   if (again > AGAIN) {
     return Result::refused(

@@ -24,17 +24,16 @@ struct PoolQuestion {
 // (1) When is the last of them out? Endpoint i goes with its N_i-th request since the turn, however requests
 // are spread; so, as long as no ejected one has come back, which is certain within eject_ms, the last goes
 // with request N_1 + … + N_n of the pool. N_i is at most the streak's number, whose law is exact. It is at
-// least the lesser of that and R, the requests that the ratio rule needs: with a chance of at most 0.01 / n
-// (Chernoff) it is met by fewer, on any window that holds what an endpoint's share of the first rate brings -
-// and survivors only get more, which holds more successes from before. One endpoint alone: exact_onset.
+// least the lesser of two: that with a streak begun before the turn, and R, the requests that the ratio rule
+// needs. With a chance of at most 0.01 / n (Chernoff) it is met by fewer, on any window that holds what an
+// endpoint's share of the first rate brings - and survivors only get more, which holds more successes from
+// before. One endpoint alone: exact_onset.
 //
 // (2) For how many requests does it fail open, in the long run? After each success that takes an endpoint
 // back, the pool is not empty for N requests at least, N the number until a fresh endpoint is ejected; and
 // before such a success come 1 / (1 - p) requests on average, trials and fail-open ones. So the share is at
 // most g / (g + E N), g = 1 / (1 - p). At p = 1 only trials, n in eject_ms at most, are something else.
-// One endpoint alone, exactly: of m requests in eject_ms (a Poisson number, or the evenly spaced one)
-// none succeeds with chance x = E p^m; an outage then has (1 - x) / (1 - p) / (1 - x p) fail-open
-// requests and x / (1 - x p) trials on average, and E N requests lie between two outages.
+// One endpoint alone, exactly: an outage is outage_alone (exact_cycle), and E N requests lie between two.
 struct PoolSick {
   Bounds gone_before_return;  // (1): P(the last is out before any returns)
   Bounds within_95_s;         // (1); only where no_quantile is empty
@@ -58,11 +57,12 @@ struct PoolHealthy {
   Bounds emptied_per_hour;
 };
 
-// Refused: what ejection() refuses; `before` below 0 or above p; no endpoints or over 65,536, eject_ms 0.
-Answer<PoolSick> pool_sick(const PoolQuestion& pool, double p, double before);
+// `one`: the ejection of one endpoint at its share of the arrivals, which fails at p. Refused: `before` below
+// 0 or above p; no endpoints or over 65,536, eject_ms 0.
+Answer<PoolSick> pool_sick(const PoolQuestion& pool, const Ejection& one, double p, double before);
 // Refused also: c over 0.1; and where the ratio rule has a part in false ejections (more than 1 in 1000),
 // since its window depends on how much traffic the others leave.
-Answer<PoolHealthy> pool_healthy(const PoolQuestion& pool, double p);
+Answer<PoolHealthy> pool_healthy(const PoolQuestion& pool, const Ejection& one, double p);
 
 // Erlang's loss formula B(n, a), by its recurrence.
 double erlang_b(std::uint32_t n, double a);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "core/health_types.hpp"
 #include "sim/exact_numbers.hpp"
@@ -33,8 +34,11 @@ std::string bad_turns(const FailureTurns& turns) {
 // The streak's chain: the share of each streak among those that survive.
 class StreakChain {
  public:
-  StreakChain(std::uint32_t streak, const FailureTurns& turns) : turns_(turns), now_(streak, 0.0) {
-    now_[0] = 1;
+  StreakChain(std::uint32_t streak, const FailureTurns& turns, double before)
+      : turns_(turns), now_(streak, 0.0) {
+    double all = 0, begun = 1;
+    for (double& share : now_) all += share = std::exchange(begun, begun * before);
+    for (double& share : now_) share /= all;
   }
 
   // One attempt; the share that it ends.
@@ -56,10 +60,18 @@ class StreakChain {
   std::size_t turn_ = 0;
 };
 
+// ln of the largest chance that `streak` turns in a row all fail.
 double chance_to_fail_all(std::uint32_t streak, const FailureTurns& turns) {
-  double sum = 0;
-  for (const double p : turns) sum += p > 0 ? real::ln(p) : -1e6;
-  return sum / static_cast<double>(turns.size()) * streak;
+  std::vector<double> ln;
+  for (const double p : turns) ln.push_back(p > 0 ? real::ln(p) : -1e6);
+  const std::size_t rounds = streak / ln.size(), part = streak % ln.size();
+  double window = std::accumulate(ln.begin(), ln.begin() + static_cast<std::ptrdiff_t>(part), 0.0);
+  double most = window;
+  for (std::size_t i = 0; i < ln.size(); ++i) {
+    window += ln[(i + part) % ln.size()] - ln[i];
+    most = std::max(most, window);
+  }
+  return most + static_cast<double>(rounds) * std::accumulate(ln.begin(), ln.end(), 0.0);
 }
 
 // The probabilities of (failures, streak), a band of failures that moves along.
@@ -158,7 +170,7 @@ double streak_mean(std::uint32_t streak, double p) {
   return -exp_m1(ln_all) / (real::exp(ln_all) * (1 - p));
 }
 
-Answer<CountLaw> streak_law(std::uint32_t streak, const FailureTurns& turns) {
+Answer<CountLaw> streak_law(std::uint32_t streak, const FailureTurns& turns, double before) {
   if (streak == 0)
     return Answer<CountLaw>::refused("a streak of 0 failures is no rule: at least 1 is needed");
   if (std::string why = bad_turns(turns); !why.empty()) return Answer<CountLaw>::refused(std::move(why));
@@ -171,7 +183,7 @@ Answer<CountLaw> streak_law(std::uint32_t streak, const FailureTurns& turns) {
       fmt::format("a streak of {} at these failure probabilities takes too long to follow exactly", streak);
   if (static_cast<double>(streak) * streak > MAX_UPDATES) return Answer<CountLaw>::refused(too_long);
   const std::size_t period = turns.size();
-  StreakChain chain(streak, turns);
+  StreakChain chain(streak, turns, before);
   std::vector<double> hazards;
   std::size_t steady = 0;  // so many steps in a row had the hazard of one period before
   while (law.beyond > ALL_GONE) {
@@ -183,8 +195,8 @@ Answer<CountLaw> streak_law(std::uint32_t streak, const FailureTurns& turns) {
     law.beyond *= 1 - hazard;
     hazards.push_back(hazard);
     const std::size_t n = hazards.size();
-    const double before = n > period ? hazards[n - 1 - period] : -1;
-    steady = n > streak && std::abs(hazard - before) <= 1e-12 * hazard ? steady + 1 : 0;
+    const double last_round = n > period ? hazards[n - 1 - period] : -1;
+    steady = n > streak && std::abs(hazard - last_round) <= 1e-12 * hazard ? steady + 1 : 0;
     if (steady < streak + period) continue;
     law.tail.assign(hazards.end() - static_cast<std::ptrdiff_t>(period), hazards.end());
     return law;

@@ -35,7 +35,9 @@ std::uint64_t failures_needed(const HealthParams& rule, std::uint64_t volume);
 // Refused: k 0, a probability outside [0, 1], more than MAX_TURNS turns, and what takes over 10^8 updates,
 // which every k over 10,000 does that can come at all. A streak with a chance under 10^-300 an attempt never
 // comes: its law is `beyond` 1 and a tail of 0.
-Answer<CountLaw> streak_law(std::uint32_t streak, const FailureTurns& turns);
+// `before`: the attempts until now failed with that probability each, so that a streak of s is begun with
+// chance before^s (1 - before), though not yet met; 0 for a fresh machine.
+Answer<CountLaw> streak_law(std::uint32_t streak, const FailureTurns& turns, double before = 0);
 double streak_mean(std::uint32_t streak, double p);
 
 // Attempts until the streak or the ratio rule, whichever comes first, as long as nothing ages out of the

@@ -66,7 +66,7 @@ void ejection_members(ObjectWriter& out, const exact::Ejection& e) {
 
 void cycle_members(ObjectWriter& out, const exact::Cycle& c) {
   bounds(out, "in_rotation", c.in_rotation);
-  out.number("outage_s", c.outage_s);
+  bounds(out, "outage_s", c.outage_s);
   out.number("trials_per_outage", c.trials_per_outage);
   bounds(out, "outages_per_hour", c.outages_per_hour);
   bounds(out, "trials_per_hour", c.trials_per_hour);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/analysis_words.hpp"
@@ -47,7 +48,12 @@ std::string onset_words(const RuleAnalysis& rule, exact::Bounds exact::Onset::*w
   return rule.onset ? time_words((*rule.onset).*which) : "-";
 }
 
+Ask of_cycle(std::function<std::string(const exact::Cycle&)> ask) {
+  return [ask = std::move(ask)](const RuleAnalysis& rule) { return rule.cycle ? ask(*rule.cycle) : "-"; };
+}
+
 std::vector<Question> questions(bool breaker) {
+  using exact::Cycle;
   using exact::Onset;
   using Rule = RuleAnalysis;
   return {
@@ -62,16 +68,13 @@ std::vector<Question> questions(bool breaker) {
       {"  chance within an hour", [](const Rule& r) { return chance_words(r.ejection->in_an_hour); }},
       {"  how sure", [](const Rule& r) { return r.ejection->bound; }},
       {breaker ? "closed, of the time" : "in rotation, of the time",
-       [](const Rule& r) { return chance_words(r.cycle->in_rotation); }},
-      {breaker ? "open for" : "out for",
-       [](const Rule& r) {
-         return r.cycle->outage_s == exact::FOREVER ? "good" : time_words(r.cycle->outage_s);
-       }},
-      {"trials an hour", [](const Rule& r) { return number_words(r.cycle->trials_per_hour); }},
+       of_cycle([](const Cycle& c) { return chance_words(c.in_rotation); })},
+      {breaker ? "open for" : "out for", of_cycle([](const Cycle& c) {
+         return c.outage_s.low == exact::FOREVER ? "good" : time_words(c.outage_s);
+       })},
+      {"trials an hour", of_cycle([](const Cycle& c) { return number_words(c.trials_per_hour); })},
       {breaker ? "refused, of the requests" : "trials, of its requests",
-       [breaker](const Rule& r) {
-         return chance_words(breaker ? r.cycle->turned_away : r.cycle->trial_share);
-       }},
+       of_cycle([breaker](const Cycle& c) { return chance_words(breaker ? c.turned_away : c.trial_share); })},
   };
 }
 
@@ -81,7 +84,7 @@ std::string rule_table(const std::vector<std::string>& heads, const std::vector<
   for (const Question& question : questions(breaker)) {
     Row row{question.label, {}};
     for (const RuleAnalysis* rule : rules) {
-      row.cells.push_back(rule->ejection && rule->cycle ? question.ask(*rule) : "no answer");
+      row.cells.push_back(rule->ejection ? question.ask(*rule) : "no answer");
     }
     out += row_text(row);
   }

@@ -122,6 +122,53 @@ TEST_CASE("analysis: no sentence says more than its bounds, or the opposite of a
             .find("out for                     30.2 s                  good") != std::string::npos);
 }
 
+TEST_CASE(
+    "analysis: one endpoint alone is back by what fails open to it, and several and turns have bounds") {
+  const UpstreamAnalysis alone = only(pool_of("a", 10, true));
+  CHECK(alone.sick_endpoint->cycle->in_rotation.low > 0.8);  // 2.3 % for one among others
+  CHECK(alone.sick_endpoint->cycle->trials_per_hour.high < 1);
+  Scenario many = pool_of("abcd", 4, false);
+  many.upstreams[0].health->eject_ms = 2500;
+  many.upstreams[0].breaker.emplace();
+  many.upstreams[0].breaker->consecutive_failures = 1;
+  const UpstreamAnalysis upstream = only(many);
+  CHECK(upstream.sick_endpoint->cycle->in_rotation.low < upstream.sick_endpoint->cycle->in_rotation.high);
+  const RuleAnalysis& sick = upstream.breaker->one_sick;
+  CHECK(sick.cycle.refusal == "a trial's answer depends on whose turn it is");
+  CHECK(sick.ejection->bound.find("turns") != std::string::npos);
+  CHECK(sick.onset->median_s.high - sick.onset->median_s.low >= 0.75);  // three of four turns, at least
+  many.upstreams[0].load_balancer = Algorithm::ip_hash;
+  many.upstreams[0].slow_start_ms = 1;
+  CHECK(analysis_text(analyze(many)).find("ip_hash sends each client to one endpoint") != std::string::npos);
+  CHECK(analysis_text(analyze(many)).find("slow_start_ms is not counted") != std::string::npos);
+}
+
+// While it is out the other one takes its turns, so that its trial does not come a round after its last turn.
+TEST_CASE("analysis: one of two in even turns is in rotation for a share within the bounds, by 100 runs") {
+  Scenario scenario = pool_of("ab", 1, false);
+  scenario.duration = ms(1'200'000);
+  for (const char letter : {'a', 'b'}) server(scenario, letter).latency = FixedLatency{0};
+  add_fault(server(scenario, 'a'), ErrorFault{0.9, 503});
+  api(scenario).health->consecutive_failures = 1;
+  api(scenario).health->eject_ms = 2000;
+  AnalysisOptions sick;
+  sick.sick_error_ratio = 0.9;
+  const exact::Answer<exact::Cycle> cycle = only(scenario, sick).sick_endpoint->cycle;
+  REQUIRE(cycle);
+  std::vector<double> shares;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    scenario.seed = seed;
+    double in = 0;
+    for (const Interval& interval : simulate(scenario).lanes[0].intervals) {
+      if (interval.state == LaneState::healthy) in += static_cast<double>(interval.to - interval.from);
+    }
+    shares.push_back(in / static_cast<double>(scenario.duration));
+  }
+  CHECK(exact::judging::mean_agrees(shares, cycle->in_rotation.low, cycle->in_rotation.high));
+  const exact::Bounds at_once{cycle->in_rotation.high, cycle->in_rotation.high};  // no wait for a trial
+  CHECK_FALSE(exact::judging::mean_agrees(shares, at_once.low, at_once.high));
+}
+
 TEST_CASE("analysis: round robin hides one sick endpoint from a breaker that random picks would open") {
   Scenario scenario = pool_of("abcd", 1000, true);
   api(scenario).breaker.emplace();

@@ -113,6 +113,34 @@ TEST_CASE("exact onset: endpoints in turns, some of them sick, open a breaker wi
   }
 }
 
+// A certain failure in each round meets the ratio for certain in its turn, not with a 60th of it in each.
+TEST_CASE("exact onset: one that always fails among many in turns is no mean of them") {
+  for (const bool poisson : {true, false}) {
+    Question q{small_rule(), FailureTurns(20, 0.001), 0.001, {4, poisson}};
+    q.sick.back() = 1;
+    q.rule.window_ms = BREAKER_WINDOW_MS;
+    q.rule.failure_ratio = 0.02;
+    judge<BreakerUnderTest>(q, q, true, 1);
+    const Answer<Ejection> fresh = ejection(q.rule, q.sick, q.arrivals);
+    REQUIRE(fresh);
+    std::vector<double> times;
+    for (std::uint64_t r = 0; r < 2'000; ++r) {
+      BreakerUnderTest machine(q.rule);
+      Luck luck(72, r);
+      double t = 0;
+      for (std::size_t i = 0;; ++i) {
+        t += poisson ? luck.exponential(250) : 250;
+        if (machine.report(1000 + static_cast<std::uint64_t>(t), luck.unit() < q.sick[i % 20])) break;
+      }
+      times.push_back(t / 1000);
+    }
+    CHECK(mean_agrees(times, fresh->mean_s.low, fresh->mean_s.high));
+    std::sort(times.begin(), times.end());
+    CHECK(times[1'940] >= fresh->within_95_s.low);
+    CHECK(times[1'860] <= fresh->within_95_s.high);
+  }
+}
+
 TEST_CASE("exact onset: what does not turn sick, and the largest settings, are refused or answered soon") {
   const HealthParams rule = small_rule();
   const Arrivals arrivals{10, true};
@@ -121,7 +149,7 @@ TEST_CASE("exact onset: what does not turn sick, and the largest settings, are r
   CHECK(onset(*well, rule, {0.1}, 0.2).refusal == "it fails less often than before the turn");
   CHECK_FALSE(onset(*well, rule, {0.1}, 1));
   CHECK_FALSE(onset(*well, rule, {0.1}, -0.1));
-  CHECK_FALSE(pool_sick({rule, 2, arrivals}, 0.1, 0.2));
+  CHECK_FALSE(pool_sick({rule, 2, arrivals}, *well, 0.1, 0.2));
   CHECK(onset(*well, rule, {0.1}, 0.1));
   for (const double rate : {1e-9, 1.0, 1e7}) {
     for (const double p : {0.0, 0.5, 1.0}) {

@@ -58,6 +58,15 @@ class Pool {
   double t_ms_ = 0;
 };
 
+Answer<PoolSick> sick_pool(const PoolQuestion& q, double p, double before) {
+  const Answer<Ejection> one = ejection(q.rule, {p}, {q.arrivals.per_s / q.endpoints, q.arrivals.poisson});
+  return one ? pool_sick(q, *one, p, before) : Answer<PoolSick>::refused(one.refusal);
+}
+Answer<PoolHealthy> healthy_pool(const PoolQuestion& q, double p) {
+  const Answer<Ejection> one = ejection(q.rule, {p}, {q.arrivals.per_s / q.endpoints, q.arrivals.poisson});
+  return one ? pool_healthy(q, *one, p) : Answer<PoolHealthy>::refused(one.refusal);
+}
+
 // From one and a half windows of healthy traffic to the moment when the last is out, in s.
 double last_out_s(const PoolQuestion& q, double p, double before, Luck luck) {
   Pool pool(q, luck);
@@ -78,7 +87,7 @@ TEST_CASE(
   PoolQuestion q{small_rule(), 4, {80, true}};
   q.rule.window_ms = 10'000;
   q.rule.eject_ms = 30'000;
-  const Answer<PoolSick> pool = pool_sick(q, 0.7, 0.01);
+  const Answer<PoolSick> pool = sick_pool(q, 0.7, 0.01);
   REQUIRE(pool);
   REQUIRE(pool->no_quantile.empty());
   CHECK(pool->gone_before_return.low > 0.999);
@@ -91,11 +100,30 @@ TEST_CASE(
   CHECK(errors_of_p95(later, 0.7, 0.01, pool->within_95_s.high, 300) < -WIDTH);
 }
 
+TEST_CASE("exact pool: without failures before, and nearly certain ones since, there is an answer") {
+  for (const double per_s : {2.0, 30.0, 1000.0}) {
+    for (const double p : {0.95, 0.97, 1.0}) {
+      const PoolQuestion q{HealthParams{}, 4, {per_s, true}};
+      CHECK(sick_pool(q, p, 0).value.has_value());
+    }
+  }
+}
+
+TEST_CASE("exact pool: streaks begun before the turn are in the lower bound") {
+  PoolQuestion q{small_rule(), 10, {100, true}};
+  q.rule.failure_min_volume = 4'000'000'000;
+  q.rule.eject_ms = 30'000;
+  const Answer<PoolSick> pool = sick_pool(q, 1, 0.3);
+  REQUIRE(pool);
+  CHECK(errors_of_p95(q, 1, 0.3, pool->within_95_s.low, 2'000) < WIDTH);
+  CHECK(errors_of_p95(q, 1, 0.3, pool->within_95_s.high, 2'000) > -WIDTH);
+}
+
 TEST_CASE("exact pool: where the first is back before the last is out there is no such time") {
   PoolQuestion q{HealthParams{}, 10, {100, true}};
   q.rule.failure_ratio = 0.9;
   q.rule.eject_ms = 1000;
-  const Answer<PoolSick> pool = pool_sick(q, 0.3, 0.005);
+  const Answer<PoolSick> pool = sick_pool(q, 0.3, 0.005);
   REQUIRE(pool);
   CHECK(pool->no_quantile == "an ejected endpoint may be back before the last is out");
   CHECK(pool->gone_before_return.low < 0.01);
@@ -120,8 +148,8 @@ TEST_CASE("exact pool: one endpoint alone fails open for exactly so many request
     PoolQuestion q{small_rule(), 1, {20, poisson}};
     q.rule.failure_min_volume = 4'000'000'000;
     q.rule.eject_ms = 70;
-    const Answer<PoolSick> sick = pool_sick(q, 0.7, 0);
-    const Answer<PoolHealthy> healthy = pool_healthy(q, 0.7);
+    const Answer<PoolSick> sick = sick_pool(q, 0.7, 0);
+    const Answer<PoolHealthy> healthy = healthy_pool(q, 0.7);
     REQUIRE(sick);
     REQUIRE(healthy);
     CHECK(sick->fail_open_share.exact());
@@ -138,7 +166,7 @@ TEST_CASE("exact pool: one endpoint alone fails open for exactly so many request
 
 TEST_CASE("exact pool: three sick endpoints fail open for no more of the requests than the bound says") {
   const PoolQuestion q{small_rule(), 3, {60, true}};
-  const Answer<PoolSick> sick = pool_sick(q, 0.7, 0);
+  const Answer<PoolSick> sick = sick_pool(q, 0.7, 0);
   REQUIRE(sick);
   const Shares shares = run_pools(q, 0.7, 100, 40);
   CHECK(mean_agrees(shares.fail_open, 0, sick->fail_open_share.high));
@@ -149,7 +177,7 @@ TEST_CASE("exact pool: three sick endpoints fail open for no more of the request
   for (const double share : most.fail_open) mean += share / 40;
   CHECK(mean_agrees(most.fail_open, 0, sick->fail_open_share.high));
   CHECK(mean > 0.6 * sick->fail_open_share.high);
-  const Answer<PoolSick> dead = pool_sick(q, 1, 0);
+  const Answer<PoolSick> dead = sick_pool(q, 1, 0);
   REQUIRE(dead);
   CHECK(mean_agrees(run_pools(q, 1, 100, 20).fail_open, dead->fail_open_share.low, 1));
   CHECK(dead->fail_open_share.low == doctest::Approx(0.9));  // three trials in 500 ms, of 30 requests
@@ -160,7 +188,7 @@ TEST_CASE("exact pool: false ejections empty a pool that fails open as often as 
   q.rule.consecutive_failures = 2;
   q.rule.failure_min_volume = 4'000'000'000;
   q.rule.eject_ms = 1000;
-  const Answer<PoolHealthy> pool = pool_healthy(q, 0.04);
+  const Answer<PoolHealthy> pool = healthy_pool(q, 0.04);
   REQUIRE(pool);
   CHECK(pool->emptied_per_hour.high < 1.2 * pool->emptied_per_hour.low * 1.05);
   const Shares shares = run_pools(q, 0.04, 2000, 50);
@@ -169,11 +197,11 @@ TEST_CASE("exact pool: false ejections empty a pool that fails open as often as 
   longer.rule.eject_ms = 2000;
   const Shares twice = run_pools(longer, 0.04, 2000, 25);
   CHECK_FALSE(mean_agrees(twice.emptied_per_hour, pool->emptied_per_hour.low, pool->emptied_per_hour.high));
-  CHECK(pool_healthy(q, 0.3).refusal.find("likely to be empty again") != std::string::npos);
-  CHECK_FALSE(pool_healthy(q, 1));
+  CHECK(healthy_pool(q, 0.3).refusal.find("likely to be empty again") != std::string::npos);
+  CHECK_FALSE(healthy_pool(q, 1));
   q.rule.failure_min_volume = 10;
   q.rule.failure_ratio = 0.2;
-  CHECK(pool_healthy(q, 0.04).refusal.find("the ratio rule has a part in it") == 0);
+  CHECK(healthy_pool(q, 0.04).refusal.find("the ratio rule has a part in it") == 0);
 }
 
 TEST_CASE("exact pool: Erlang's formula at its corners") {

@@ -99,6 +99,29 @@ TEST_CASE("exact rule: a streak law's tail is the law, far beyond what was stepp
   CHECK(survival(*law, *half - 1) > 0.5);
 }
 
+TEST_CASE("exact rule: a streak that fits between two that never fail is possible") {
+  const Answer<CountLaw> one = streak_law(1, {0, 0, 0, 0.5});
+  REQUIRE(one);
+  CHECK(survival(*one, 4) == doctest::Approx(0.5));
+  const Answer<CountLaw> two = streak_law(2, {0, 0.5, 0.5, 0});
+  REQUIRE(two);
+  CHECK(survival(*two, 4) == doctest::Approx(0.75));
+  const Answer<CountLaw> over_the_end = streak_law(2, {0.5, 0, 0, 0.5});
+  REQUIRE(over_the_end);
+  CHECK(survival(*over_the_end, 5) == doctest::Approx(0.75));
+  const Answer<CountLaw> none = streak_law(3, {0, 0.5, 0.5, 0});
+  REQUIRE(none);
+  CHECK(survival(*none, 1e9) == 1);
+}
+
+TEST_CASE("exact rule: a streak begun before ends sooner, by as much as it is long") {
+  const Answer<CountLaw> begun = streak_law(3, {1}, 0.5);  // 0, 1, 2 begun: 4/7, 2/7, 1/7
+  REQUIRE(begun);
+  CHECK(survival(*begun, 1) == doctest::Approx(6.0 / 7));
+  CHECK(survival(*begun, 2) == doctest::Approx(4.0 / 7));
+  CHECK(survival(*begun, 3) < 1e-15);
+}
+
 TEST_CASE("exact rule: a quantile beyond 2^53 attempts is found as well") {
   const Answer<CountLaw> law = streak_law(8, {0.01});  // 10^16 attempts on average
   REQUIRE(law);

@@ -159,8 +159,9 @@ TEST_CASE("exact time: rates and turns out of range are refused in a sentence") 
   CHECK_FALSE(ejection(HealthParams{}, {-0.1}, {1, true}));
   const Answer<Ejection> e = ejection(HealthParams{}, {0.5}, {1, true});
   REQUIRE(e);
-  CHECK_FALSE(cycle(*e, {0.5}, 0));
-  CHECK_FALSE(pool_sick({HealthParams{}, 0, {1, true}}, 0.5, 0));
+  CHECK_FALSE(cycle(*e, 0.5, 0, {0, 1}));
+  CHECK_FALSE(cycle_alone(*e, 0.5, 0));
+  CHECK_FALSE(pool_sick({HealthParams{}, 0, {1, true}}, *e, 0.5, 0));
   CHECK(probe_wait({0, 0, 1, 1, 0, 0}).refusal == "probes need an interval of at least 1 ms");
   CHECK_FALSE(probe_wait({100, 0, 1, 0, 0, 0}));
 }
