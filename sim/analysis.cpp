@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/analysis_inputs.hpp"
+#include "sim/analysis_words.hpp"
 #include "sim/text_layout.hpp"
 
 namespace halfopen::sim {
@@ -126,7 +127,8 @@ void add_probes(UpstreamAnalysis& out, double latency_ms) {
       exact::probe_wait({active.interval_ms, active.jitter_ms, active.success_threshold, 1, passing, limit});
 }
 
-void add_notes(UpstreamAnalysis& out, const Scenario& scenario, double latency_ms) {
+void add_notes(UpstreamAnalysis& out, const Scenario& scenario, const Latencies& latencies) {
+  const double latency_ms = latencies.mean_ms;
   const UpstreamConfig& config = out.config;
   const double in_flight = out.at_endpoint.per_s * latency_ms / 1000;
   if (config.health && in_flight > 0.5) {
@@ -138,6 +140,12 @@ void add_notes(UpstreamAnalysis& out, const Scenario& scenario, double latency_m
                     config.late_reports == LateReports::count
                         ? "still count, and a success among them takes it back early"
                         : "are ignored"));
+  }
+  if (latencies.too_late > 0) {
+    out.notes.push_back(fmt::format(
+        "{} of the answers take longer than read_ms {} without any fault, and fail: add them by "
+        "--healthy-error-ratio, they are not among the {} errors of a healthy endpoint.",
+        chance_words(latencies.too_late), *config.timeouts.read_ms, chance_words(out.healthy.value)));
   }
   if (!equal_weights(config))
     out.notes.push_back("The endpoints' weights differ; each is taken to have an equal share.");
@@ -181,8 +189,8 @@ UpstreamAnalysis upstream_analysis(const Scenario& scenario, const UpstreamConfi
                        lasting_failures(scenario, config), "its lasting faults", ASSUMED_HEALTHY);
   out.sick = chosen(options.sick_error_ratio, "--sick-error-ratio", worst_failures(scenario, config),
                     "its worst fault", ASSUMED_SICK);
-  const double latency_ms = mean_latency_ms(scenario, config);
-  if (config.active_health) add_probes(out, latency_ms);
+  const Latencies latencies = latencies_of(scenario, config);
+  if (config.active_health) add_probes(out, latencies.mean_ms);
   if (!rate.per_s && !options.rate_rps) {
     out.no_rate = rate.why_not;
     return out;
@@ -193,7 +201,7 @@ UpstreamAnalysis upstream_analysis(const Scenario& scenario, const UpstreamConfi
   out.at_upstream = {out.rate_rps.value, !rate.evenly_spaced};
   out.at_endpoint = {out.rate_rps.value / static_cast<double>(config.endpoints.size()), !even};
   add_rules(out);
-  add_notes(out, scenario, latency_ms);
+  add_notes(out, scenario, latencies);
   return out;
 }
 

@@ -168,17 +168,22 @@ std::optional<double> worst_failures(const Scenario& scenario, const UpstreamCon
   return out > healthy ? std::optional(out) : std::nullopt;
 }
 
-// The mean over a thousand draws, evenly spread: every kind of latency alike, to about a percent.
-double mean_latency_ms(const Scenario& scenario, const UpstreamConfig& upstream) {
+// A thousand draws, evenly spread: every kind of latency alike, to about a percent.
+Latencies latencies_of(const Scenario& scenario, const UpstreamConfig& upstream) {
   constexpr int DRAWS = 1000;
-  double out = 0;
+  Latencies out;
   Servers servers(scenario);
   for (const EndpointConfig& endpoint : upstream.endpoints) {
     const ServerModel* server = servers.of(endpoint);
     if (server == nullptr) continue;
-    double sum = 0;
-    for (int i = 0; i < DRAWS; ++i) sum += draw_ms(server->latency, (i + 0.5) / DRAWS);
-    out = std::max(out, sum / DRAWS);
+    double sum = 0, late = 0;
+    for (int i = 0; i < DRAWS; ++i) {
+      const double ms = draw_ms(server->latency, (i + 0.5) / DRAWS);
+      sum += ms;
+      late += upstream.timeouts.read_ms && ms > static_cast<double>(*upstream.timeouts.read_ms);
+    }
+    out.mean_ms = std::max(out.mean_ms, sum / DRAWS);
+    out.too_late = std::max(out.too_late, late / DRAWS);
   }
   return out;
 }

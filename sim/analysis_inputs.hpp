@@ -40,8 +40,11 @@ RateFound rate_of(const Scenario& scenario, const std::string& upstream);
 std::optional<double> lasting_failures(const Scenario& scenario, const UpstreamConfig& upstream);
 std::optional<double> worst_failures(const Scenario& scenario, const UpstreamConfig& upstream);
 
-// The longest mean latency of an upstream's endpoints, without faults.
-double mean_latency_ms(const Scenario& scenario, const UpstreamConfig& upstream);
+// Of the slowest of an upstream's endpoints, without faults: the mean, and the share that is over read_ms.
+struct Latencies {
+  double mean_ms = 0, too_late = 0;
+};
+Latencies latencies_of(const Scenario& scenario, const UpstreamConfig& upstream);
 
 bool equal_weights(const UpstreamConfig& config);
 // Whether each endpoint has every n-th attempt: round robin over equal weights.

@@ -57,11 +57,18 @@ std::string refused(const char* of_what, const std::string& why) {
   return fmt::format("{}: no exact answer, because {}.", of_what, why);
 }
 
+// Out before its first window is full, and that by more than what comes in any other: the mean says nothing
+// of it.
+std::string early_words(const exact::Ejection& e) {
+  constexpr double TOLD = 1e-3;
+  if (e.by_window < TOLD || e.by_window * e.mean_s.low < 10 * e.window_s) return "";
+  return fmt::format(", and with a chance of {} soon after a start or a return", chance_words(e.by_window));
+}
+
 // How soon, after the turn; nothing where it can't be said.
 std::string within(const exact::Onset& onset) {
   if (onset.within_95_s.high < exact::FOREVER)
     return fmt::format("within {}, 95 % of the time", time_words(onset.within_95_s.high));
-  if (onset.within_95_s.low == exact::FOREVER) return "never";
   return "at some time that no bound tells";
 }
 
@@ -70,13 +77,16 @@ std::string endpoint_sentence(const UpstreamAnalysis& upstream) {
   const auto& sick = upstream.sick_endpoint->onset;
   if (!healthy) return refused("A healthy endpoint", healthy.refusal);
   const bool never = healthy->mean_s.low == exact::FOREVER;
-  std::string out = fmt::format("At {} and {} req/s these rules {} a healthy endpoint{}",
-                                errors_words(upstream.healthy), number_words(upstream.at_endpoint.per_s),
-                                never ? "never eject" : "eject", never ? "" : ' ' + once_in(healthy->mean_s));
+  std::string out =
+      fmt::format("At {} and {} req/s these rules {} a healthy endpoint{}", errors_words(upstream.healthy),
+                  number_words(upstream.at_endpoint.per_s), never ? "never eject" : "eject",
+                  never ? "" : ' ' + once_in(healthy->mean_s) + early_words(*healthy));
   if (upstream.sick.value < upstream.healthy.value) return out + ". The sick error ratio is below that.";
   if (!upstream.sick_endpoint->ejection)
     return out + ". " + refused("A sick one", upstream.sick_endpoint->ejection.refusal);
   if (!sick) return out + ". " + refused("One that turns sick", sick.refusal);
+  if (sick->within_95_s.low == exact::FOREVER)
+    return fmt::format("{}; one that turns to {} they never eject.", out, errors_words(upstream.sick));
   return fmt::format("{}; one that turns to {} they eject {}.", out, errors_words(upstream.sick),
                      within(*sick));
 }
@@ -85,7 +95,8 @@ std::string opens(const RuleAnalysis& rule) {
   if (!rule.ejection) return "has no exact answer (" + rule.ejection.refusal + ')';
   if (rule.ejection->mean_s.low == exact::FOREVER) return "never opens";
   const bool soon = rule.onset && rule.onset->within_95_s.high < HOUR;
-  return "opens " + (soon ? within(*rule.onset) : once_in(rule.ejection->mean_s));
+  if (soon) return "opens " + within(*rule.onset);
+  return "opens " + once_in(rule.ejection->mean_s) + (rule.cycle ? early_words(*rule.ejection) : "");
 }
 
 std::string breaker_sentence(const UpstreamAnalysis& upstream) {
@@ -138,7 +149,8 @@ std::string pool_sick_sentence(const UpstreamAnalysis& upstream) {
   const exact::Bounds& share = sick->fail_open_share;
   const std::string of =
       share.low > 0 || share.exact() ? chance_words(share) : "at most " + chance_words(share.high);
-  return fmt::format("{}; while they stay sick, {} of the requests meet an empty pool.", out, of);
+  return fmt::format("{}; while {} sick, {} of the requests meet an empty pool.", out,
+                     n == 1 ? "it stays" : "they stay", of);
 }
 
 }  // namespace

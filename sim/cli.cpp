@@ -60,7 +60,7 @@ constexpr std::string_view FOOTER =
     "Data goes to standard output or -o, talk to standard error. Colour only on a\n"
     "terminal, and only while NO_COLOR is unset.\n\n"
     "Exit status: 0 held, 1 an expectation or golden timeline did not, timelines\n"
-    "differ, a probe failed or lint has findings, 2 usage or a bad file, 3 an\n"
+    "differ, a probe failed or lint has warnings, 2 usage or a bad file, 3 an\n"
     "internal error, 130 interrupted (143 terminated); over several files the\n"
     "highest of 3, 2, 1, 0.";
 

@@ -12,7 +12,7 @@ namespace halfopen::sim {
 
 // Exit statuses. Over several files the highest of the first four counts.
 inline constexpr int EXIT_HELD = 0;
-inline constexpr int EXIT_NOT_HELD = 1;   // an expectation or a golden timeline did not, a probe failed, lint has findings
+inline constexpr int EXIT_NOT_HELD = 1;   // an expectation or a golden timeline did not, a probe failed, lint has warnings
 inline constexpr int EXIT_BAD_INPUT = 2;  // usage, a bad file, or nowhere to write to
 inline constexpr int EXIT_INTERNAL = 3;   // a defect of halfopen, told in a sentence
 inline constexpr int EXIT_INTERRUPTED = 130;

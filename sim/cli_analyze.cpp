@@ -58,7 +58,11 @@ void add_analyze(CLI::App& app, Chosen& chosen) {
       "Work out, without running anything, what the settings of each upstream must do: how often its rules "
       "eject a healthy endpoint and how soon a sick one, what share of the time an endpoint is in rotation, "
       "when the breaker opens, how long probes need, when the pool fails open. Exact, or between bounds that "
-      "are named. Rates and ratios are those of the scenario's traffic and faults, unless given.",
+      "are named. Rates and ratios are those of the scenario's traffic and faults, unless given. \n\n"
+      "`how sure` names what an answer rests on: exact; or the streak rule alone and single moments of a "
+      "full "
+      "window (from above), Harris' inequality (from below), Chernoff's and Hoeffding's where sums are long, "
+      "turns where it isn't known whose is first. sim/exact.hpp has the models.",
       "  halfopen analyze scenarios/brownout-one-of-four.json\n"
       "  halfopen analyze my.yaml --rate-rps 1000 --sick-error-ratio 0.6 --format json");
   command->add_option("FILE", words->file, broken("The scenario"))->required();

@@ -33,8 +33,8 @@ constexpr std::array<LintRule, 12> RULES{{
      "not act. A volume of 4294967295 is taken as switched off.",
      "scenarios/low-volume.json"},
     {"false-ejections", LintLevel::warning,
-     "A healthy endpoint is ejected, or the breaker opens above healthy endpoints, by chance alone and after "
-     "less than an hour on average, for certain.",
+     "A healthy endpoint is ejected, or the breaker opens above healthy endpoints, by chance alone: after "
+     "less than an hour on average, or after 1 % of all starts and returns, before the window is full.",
      "scenarios/lint-false-ejections.json"},
     {"breaker-opens-first", LintLevel::warning,
      "One bad endpoint opens the breaker, and shuts out everybody, no later than the ejection comes that "

@@ -65,6 +65,7 @@ struct LintFinding {
 inline constexpr double LINT_FIRST_CHANCE = 0.001;   // ratio-never-first: the ratio comes first less often
 inline constexpr double LINT_VOLUME_SHARE = 0.01;    // volume-out-of-reach: attempts that find the volume
 inline constexpr double LINT_RARE_S = 3600;          // what comes less often, on average, is rare
+inline constexpr double LINT_EARLY_CHANCE = 0.01;    // false-ejections: before the first window is full
 inline constexpr double LINT_LOAD = 2;               // retries-double-load: attempts a request
 inline constexpr std::uint64_t LINT_MANY_LOOPS = 5;  // probes-in-lockstep: probe loops at one endpoint
 inline constexpr std::uint64_t MOST_BALANCERS = 100'000;

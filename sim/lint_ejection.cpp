@@ -96,7 +96,7 @@ void lint_spare(const LintBlock& block, LintFindings& out) {
   const std::optional<double> concurrency = least_concurrency(block);
   if (!rate.per_s || !concurrency) return;
   const double n = block.endpoints();
-  const double in_service = *rate.per_s * mean_latency_ms(block.scenario, block.config) / 1000;
+  const double in_service = *rate.per_s * latencies_of(block.scenario, block.config).mean_ms / 1000;
   const double before = in_service / n / *concurrency, after = in_service / (n - 1) / *concurrency;
   if (before >= 1 || after < 1) return;
   LintFinding f = block.finding("pool-without-spare", {"endpoints", "health"});
@@ -104,7 +104,7 @@ void lint_spare(const LintBlock& block, LintFindings& out) {
                            block.config.endpoints.size());
   f.why = fmt::format(
       "{} req/s of {} each keep a server busy for {} of its {} places; with one out, for {}.",
-      number_words(*rate.per_s), time_words(mean_latency_ms(block.scenario, block.config) / 1000),
+      number_words(*rate.per_s), time_words(latencies_of(block.scenario, block.config).mean_ms / 1000),
       number_words(before * *concurrency), number_words(*concurrency), number_words(after * *concurrency));
   f.numbers = {{"load of a server, all in rotation", before, "share"}, {"with one ejected", after, "times"}};
   f.instead =

@@ -64,9 +64,17 @@ struct ByChance {
   double streak_s = 0, ratio_s = 0;
   double per_s = 0;  // so often a streak is complete or a full window meets the ratio, at most
 
+  // Out before the first window is full, and that by more than what comes in any other window.
+  double early() const { return 1 - left; }
+  bool often_early(const HealthParams& rule) const {
+    return early() >= LINT_EARLY_CHANCE &&
+           early() * at_most_s() > 10 * static_cast<double>(rule.window_ms) / 1000;
+  }
+  bool often() const { return at_most_s() < LINT_RARE_S; }
   double at_most_s() const { return left <= 0 ? within_s : within_s + left * std::min(streak_s, ratio_s); }
-  // E T >= a day, because P(T <= 2 days) is at most the first window's chance and what comes after it.
-  bool rare() const { return 1 - left + 2 * DAY_S * per_s <= 0.5; }
+  // E T >= a day, because P(T <= 2 days) is at most the first window's chance and what comes after it; and
+  // that chance is small itself.
+  bool rare() const { return early() < LINT_EARLY_CHANCE && early() + 2 * DAY_S * per_s <= 0.5; }
 };
 
 std::optional<ByChance> by_chance(const HealthParams& rule, double p, const exact::Arrivals& arrivals) {
@@ -93,9 +101,9 @@ std::optional<ByChance> by_chance(const HealthParams& rule, double p, const exac
   return out;
 }
 
-bool is_often(const HealthParams& rule, double p, const exact::Arrivals& arrivals) {
+bool speaks(const HealthParams& rule, double p, const exact::Arrivals& arrivals) {
   const std::optional<ByChance> chance = by_chance(rule, p, arrivals);
-  return chance && chance->at_most_s() < LINT_RARE_S;
+  return chance && (chance->often() || chance->often_early(rule));
 }
 
 bool is_rare(const HealthParams& rule, double p, const exact::Arrivals& arrivals) {
@@ -139,7 +147,7 @@ void add_instead(const LintBlock& block, HealthParams rule, const RuleNames& nam
     changes.push_back(block.change(names.key(names.streak), rule.consecutive_failures));
     f.instead = fmt::format("{} of at least {}", names.streak, rule.consecutive_failures);
   }
-  if (is_often(rule, p, arrivals)) {
+  if (speaks(rule, p, arrivals)) {
     const std::optional<double> ratio = rare_ratio(block, rule, names, arrivals);
     f.instead += streak ? " and " : "";
     no_ratio = !ratio;
@@ -154,6 +162,21 @@ void add_instead(const LintBlock& block, HealthParams rule, const RuleNames& nam
   f.instead_values.push_back(std::move(changes));
 }
 
+void tell_often(const HealthParams& rule, double p, const exact::Arrivals& arrivals, const ByChance& chance,
+                bool breaker, LintFinding& f) {
+  const auto exactly = exact::ejection(rule, {p}, arrivals);
+  const exact::Bounds known = exactly ? exactly->mean_s : exact::Bounds{0, exact::FOREVER};
+  const double high = std::min(chance.at_most_s(), known.high), low = std::min(known.low, high);
+  f.sentence = breaker ? "The breaker opens above healthy endpoints, after less than an hour on average."
+                       : "A healthy endpoint is ejected, after less than an hour in rotation on average.";
+  const std::string what = breaker ? "mean time until it opens" : "mean time until it is ejected";
+  if (time_words(low) == time_words(high) || low <= 0) {
+    f.numbers = {{low > 0 ? what : what + ", at most", high, "s"}};
+  } else {
+    f.numbers = {{what + ", at most", high, "s"}, {"and at least", low, "s"}};
+  }
+}
+
 }  // namespace
 
 void lint_false(const LintBlock& block, const HealthParams& rule, const RuleNames& names, LintFindings& out) {
@@ -163,24 +186,21 @@ void lint_false(const LintBlock& block, const HealthParams& rule, const RuleName
   const std::optional<double> lasting = lasting_failures(block.scenario, block.config);
   const double p = lasting.value_or(ASSUMED_HEALTHY);
   const std::optional<ByChance> chance = by_chance(rule, p, *arrivals);
-  if (!chance || chance->at_most_s() >= LINT_RARE_S) return;
-  const auto exactly = exact::ejection(rule, {p}, *arrivals);
-  const exact::Bounds known = exactly ? exactly->mean_s : exact::Bounds{0, exact::FOREVER};
-  const double high = std::min(chance->at_most_s(), known.high), low = std::min(known.low, high);
+  if (!chance || (!chance->often() && !chance->often_early(rule))) return;
   const bool streak = chance->streak_s < LINT_RARE_S;
   LintFinding f = block.finding("false-ejections", {names.key(streak ? names.streak : names.ratio)});
-  f.sentence = names.breaker
-                   ? "The breaker opens above healthy endpoints, after less than an hour on average."
-                   : "A healthy endpoint is ejected, after less than an hour in rotation on average.";
   f.why = fmt::format("At {} errors{} and {} req/s {} {} is met by chance.", chance_words(p),
                       lasting ? " (its lasting faults)" : " (assumed of healthy endpoints)",
                       number_words(arrivals->per_s), streak ? names.streak : names.ratio,
                       streak ? setting_words(rule.consecutive_failures) : setting_words(rule.failure_ratio));
-  const std::string what = names.breaker ? "mean time until it opens" : "mean time until it is ejected";
-  if (time_words(low) == time_words(high) || low <= 0) {
-    f.numbers = {{low > 0 ? what : what + ", at most", high, "s"}};
+  if (chance->often()) {
+    tell_often(rule, p, *arrivals, *chance, names.breaker, f);
   } else {
-    f.numbers = {{what + ", at most", high, "s"}, {"and at least", low, "s"}};
+    f.sentence = names.breaker
+                     ? "The breaker opens above healthy endpoints soon after a start or each closing."
+                     : "A healthy endpoint is ejected soon after a start or each return.";
+    f.why += fmt::format(" While the window fills, few requests past {} are enough for it.", names.volume);
+    f.numbers = {{"chance of it before the window is full", chance->early(), "share"}};
   }
   add_instead(block, rule, names, p, *arrivals, streak, f);
   out.push_back(std::move(f));

@@ -28,7 +28,7 @@ constexpr double HOUR_S = 3600;
 double passing_ms(const LintBlock& block) {
   const ActiveParams& active = *block.config.active_health;
   if (active.kind == ProbeKind::tcp) return 0;
-  return std::min(mean_latency_ms(block.scenario, block.config), static_cast<double>(active.timeout_ms));
+  return std::min(latencies_of(block.scenario, block.config).mean_ms, static_cast<double>(active.timeout_ms));
 }
 
 // From one verdict of the loop to the next, while all probes pass.

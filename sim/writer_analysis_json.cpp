@@ -61,6 +61,7 @@ void ejection_members(ObjectWriter& out, const exact::Ejection& e) {
   bounds(out, "p95_s", e.within_95_s);
   bounds(out, "within_an_hour", e.in_an_hour);
   out.number("exact_until_s", e.window_s);
+  out.number("within_first_window", e.by_window);
   out.number("streak_alone_mean_s", e.streak_mean_s);
 }
 

@@ -91,6 +91,12 @@ std::string rule_table(const std::vector<std::string>& heads, const std::vector<
   return out;
 }
 
+std::string emptied_words(const exact::Bounds& per_hour) {
+  if (per_hour.high <= 0) return "never, or less than can be told";
+  return "once in " + time_words(exact::Bounds{3600 / per_hour.high,
+                                               per_hour.low > 0 ? 3600 / per_hour.low : exact::FOREVER});
+}
+
 std::string pool_rows(const UpstreamAnalysis& upstream) {
   const auto& sick = *upstream.sick_pool;
   const auto& healthy = *upstream.healthy_pool;
@@ -101,17 +107,16 @@ std::string pool_rows(const UpstreamAnalysis& upstream) {
     out += row_text({"  before any returns", {chance_words(all.gone_before_return)}});
     out += row_text({"  then fails open for", {chance_words(all.fail_open_share) + " of the requests"}});
   }
-  if (healthy)
-    out += row_text({"healthy: emptied", {number_words(healthy->emptied_per_hour) + " times an hour"}});
+  if (healthy) out += row_text({"healthy: emptied", {emptied_words(healthy->emptied_per_hour)}});
   return out.empty() ? out : "\n  The pool\n" + out;
 }
 
 std::string probe_rows(const ProbeAnalysis& probes) {
   if (!probes.detect || !probes.readmit) return "";
   const auto row = [](const char* label, const exact::ProbeWait& wait) {
-    return row_text({label,
-                     {fmt::format("mean {}, 95 % within {}, at most {}", time_words(wait.mean_s),
-                                  time_words(wait.within_95_s), time_words(wait.most_s))}});
+    return row_text({label, {"mean " + time_words(wait.mean_s)}}) +
+           row_text({"  95 % within", {time_words(wait.within_95_s)}}) +
+           row_text({"  at most", {time_words(wait.most_s)}});
   };
   return row("dead until ejected", *probes.detect) + row("alive until taken back", *probes.readmit);
 }

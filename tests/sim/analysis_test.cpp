@@ -85,6 +85,17 @@ TEST_CASE("analysis: healthy is what every endpoint has for ever, sick is the wo
   CHECK(only(all_bad).sick.value == 0.6);
 }
 
+TEST_CASE("analysis: what goes while the first window fills is told, since the mean does not tell it") {
+  Scenario scenario = pool_of("abcd", 1000, true);
+  api(scenario).health->failure_ratio = 0.01;
+  api(scenario).health->failure_min_volume = 100;
+  CHECK(sentences(only(scenario))
+            .front()
+            .find(", and with a chance of 32.45 % soon after a start or a return;") != std::string::npos);
+  api(scenario).health->failure_ratio = 0.5;
+  CHECK(sentences(only(scenario)).front().find("soon after") == std::string::npos);
+}
+
 TEST_CASE("analysis: the operator's sentence") {
   Scenario scenario = pool_of("abcd", 1000, true);
   scenario.name = "shop";
@@ -141,6 +152,11 @@ TEST_CASE(
   many.upstreams[0].slow_start_ms = 1;
   CHECK(analysis_text(analyze(many)).find("ip_hash sends each client to one endpoint") != std::string::npos);
   CHECK(analysis_text(analyze(many)).find("slow_start_ms is not counted") != std::string::npos);
+  CHECK(analysis_text(analyze(many)).find("without any fault") == std::string::npos);
+  server(many, 'c').latency = UniformLatency{10, 30};
+  many.upstreams[0].timeouts.read_ms = 25;
+  CHECK(analysis_text(analyze(many)).find("25 % of the answers take longer than read_ms 25") !=
+        std::string::npos);
 }
 
 // While it is out the other one takes its turns, so that its trial does not come a round after its last turn.

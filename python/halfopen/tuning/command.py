@@ -125,7 +125,14 @@ def _most(text: str) -> float | None:
 
 
 def _add_numbers(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--trials", metavar="N", type=int, default=36, help="settings to try. Default: 36")
+    parser.add_argument(
+        "--trials",
+        metavar="N",
+        type=int,
+        default=36,
+        help="settings that the search tries; plainer forms of its best "
+        "come on top. Default: 36",
+    )
     parser.add_argument(
         "--replicates", metavar="N", type=int, default=20, help="runs of a good setting in each scenario, from 2. Default: 20"
     )

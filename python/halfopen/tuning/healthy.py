@@ -20,6 +20,8 @@ from halfopen.tuning.places import Entrant, names, upstream_of
 from halfopen.tuning.words import lasting, number
 
 DAY_S = 86_400.0
+TOLD = 1e-3
+"""The least chance of an ejection after a start that is told."""
 CERTAIN = 1.0
 """The error ratio of a sick endpoint, of which nothing is asked here: the cheapest one to work out."""
 
@@ -41,11 +43,24 @@ class Healthy(NamedTuple):
     high_s: float
     refused: str
     """Why there is no exact answer, or ""."""
+    early: float = 0.0
+    """The chance that it goes before its first window is full, after each start and each return."""
+    window_s: float = 0.0
+    """The first window."""
 
     @property
     def per_day(self) -> float:
-        """Ejections in a day in rotation, at most; NaN without an answer."""
-        return math.nan if self.refused else DAY_S / max(self.low_s, 1e-9)
+        """Ejections in a day in rotation that begins with a start, at most; NaN without an answer. Those before the first
+        window is full come on top of the rate: each return is another first window."""
+        early = min(self.early, 0.99)
+        return math.nan if self.refused else DAY_S / max(self.low_s, 1e-9) + early / (1 - early)
+
+    @property
+    def early_said(self) -> str:
+        """ ", and with a chance of 32 % soon after a start or return", where that is more than the mean says; else ""."""
+        if self.refused or self.early < TOLD or self.early * self.low_s < 10 * self.window_s:
+            return ""
+        return f", and with a chance of {100 * self.early:.3g} % soon after a start or return"
 
     @property
     def said(self) -> str:
@@ -56,9 +71,10 @@ class Healthy(NamedTuple):
             return "never ejected"
         low, high = lasting(self.low_s), lasting(self.high_s)
         if low != high:
-            return f"ejected once in {low} at the earliest" + (f", {high} at the latest" if high != "never" else "")
+            latest = f", {high} at the latest" if high != "never" else ""
+            return f"ejected once in {low} at the earliest{latest}{self.early_said}"
         often = f", {number(DAY_S / self.low_s)} times a day in rotation" if self.low_s < DAY_S / 1.5 else ""
-        return f"ejected once in {low}{often}"
+        return f"ejected once in {low}{often}{self.early_said}"
 
 
 class Healths:
@@ -143,7 +159,8 @@ def _read(upstream: Mapping[str, Any], ratio: float, source: str) -> Healthy | N
     if "refused" in healthy:
         return Healthy(upstream["name"], ratio, source, rate, math.nan, math.nan, str(healthy["refused"]))
     low, high = (math.inf if end is None else float(end) for end in (healthy["mean_s"]["low"], healthy["mean_s"]["high"]))
-    return Healthy(upstream["name"], ratio, source, rate, low, high, "")
+    early, window = float(healthy["within_first_window"]), float(healthy["exact_until_s"])
+    return Healthy(upstream["name"], ratio, source, rate, low, high, "", early, window)
 
 
 def _bare(scenario: Scenario) -> Scenario:
