@@ -235,7 +235,7 @@ def claims(data: pd.DataFrame) -> Iterator[Claim]:
     fewer = 0.7 * ENDPOINTS / (ENDPOINTS - 1)
     yield Claim(f"one endpoint of four ejected makes {said(100 * fewer)} % of 70 %, and spare capacity {said(spare_percent(fewer))} %")
     yield Claim(f'(and by no ratio: `"error_volume": {NEVER}`)')
-    yield Claim(f"eight runs of eight say that it is so in more than {said(100 * 0.05 ** (1 / REPLICATES))} of 100, with 95 % confidence", REPLICATES == 8)
+    yield Claim(f"eight runs of eight say that it is so in more than {said(100 * 0.05 ** (1 / REPLICATES) // 1)} of 100, with 95 % confidence", REPLICATES == 8)
 
 
 STUDY = Study(

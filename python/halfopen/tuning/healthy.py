@@ -50,17 +50,20 @@ class Healthy(NamedTuple):
 
     @property
     def per_day(self) -> float:
-        """Ejections in a day in rotation that begins with a start, at most; NaN without an answer. Those before the first
-        window is full come on top of the rate: each return is another first window."""
-        early = min(self.early, 0.99)
+        """Ejections in a day in rotation that begins with a start, at most; NaN without an answer. What goes before the first
+        window is full comes on top of the rate where the rate does not tell it: each return is another first window."""
+        early = min(self.early, 0.99) if self.is_early else 0.0
         return math.nan if self.refused else DAY_S / max(self.low_s, 1e-9) + early / (1 - early)
 
     @property
+    def is_early(self) -> bool:
+        """Whether more goes before the first window is full than in any other ten."""
+        return not self.refused and self.early >= TOLD and self.early * self.low_s >= 10 * self.window_s
+
+    @property
     def early_said(self) -> str:
-        """ ", and with a chance of 32 % soon after a start or return", where that is more than the mean says; else ""."""
-        if self.refused or self.early < TOLD or self.early * self.low_s < 10 * self.window_s:
-            return ""
-        return f", and with a chance of {100 * self.early:.3g} % soon after a start or return"
+        """ ", and with a chance of 32 % soon after a start or return", or ""."""
+        return f", and with a chance of {100 * self.early:.3g} % soon after a start or return" if self.is_early else ""
 
     @property
     def said(self) -> str:

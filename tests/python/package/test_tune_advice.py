@@ -147,6 +147,10 @@ def test_words_of_a_healthy_endpoint():
     assert like(one, low_s=9e6, high_s=9e6).said == "ejected once in 104 days"
     assert like(one, low_s=9e6, high_s=math.inf).said == "ejected once in 104 days at the earliest"
     assert like(one, low_s=math.inf, high_s=math.inf).said == "never ejected"
+    early = like(one, low_s=9e12, high_s=9e12, early=0.3245, window_s=60.0)
+    assert early.said.endswith(", and with a chance of 32.5 % soon after a start or return")
+    assert early.per_day == pytest.approx(0.3245 / 0.6755, rel=1e-6)
+    assert not like(one, early=0.3, window_s=60.0).is_early  # the rate says it
     assert like(one, refused="it is too long").said == "no exact answer, because it is too long"
     assert like(one, low_s=1e6, high_s=9e6).said == "ejected once in 11.6 days at the earliest, 104 days at the latest"
     assert [lasting(seconds) for seconds in (0.05, 1, 100, 7199, 3600 * 24, 86_400 * 3, 1e9, 1e20)] == [
