@@ -11,27 +11,13 @@
 #include "sim/analysis_words.hpp"
 #include "sim/writer_analysis.hpp"
 #include "tests/sim/exact_judge.hpp"
-#include "tests/support/scenario_builder.hpp"
+#include "tests/sim/pool.hpp"
 
 using namespace halfopen;
 using namespace halfopen::sim;
 using namespace halfopen::sim::testing;
 
 namespace {
-
-Scenario pool_of(const std::string& letters, double rate_rps, bool poisson) {
-  Scenario scenario = scenario_over(letters, 4000);
-  scenario.sample = ms(1000);
-  api(scenario).health.emplace();
-  Traffic traffic;
-  traffic.upstream = "api";
-  ArrivalProcess process;
-  process.poisson = poisson;
-  process.rate_rps = rate_rps;
-  traffic.source = process;
-  scenario.traffic.push_back(traffic);
-  return scenario;
-}
 
 UpstreamAnalysis only(const Scenario& scenario, const AnalysisOptions& options = {}) {
   const Analysis analysis = analyze(scenario, options);
@@ -42,16 +28,16 @@ UpstreamAnalysis only(const Scenario& scenario, const AnalysisOptions& options =
 }  // namespace
 
 TEST_CASE("analysis: rates come from the traffic, and are refused where it has none of its own") {
-  const UpstreamAnalysis even = only(pool_of("abcd", 100, false));
+  const UpstreamAnalysis even = only(pool("abcd", 100, false));
   CHECK(even.rate_rps.value == 100);
   CHECK(even.rate_rps.from == "its traffic");
   CHECK(even.at_endpoint.per_s == 25);
   CHECK_FALSE(even.at_endpoint.poisson);
-  CHECK(only(pool_of("abcd", 100, true)).at_endpoint.poisson);
-  Scenario weighted = pool_of("ab", 100, false);
+  CHECK(only(pool("abcd", 100, true)).at_endpoint.poisson);
+  Scenario weighted = pool("ab", 100, false);
   api(weighted).endpoints[0].weight = 3;
   CHECK(only(weighted).at_endpoint.poisson);
-  Scenario listed = pool_of("ab", 100, false);
+  Scenario listed = pool("ab", 100, false);
   requests_at(listed, {1, 2, 3});
   CHECK(only(listed).no_rate == "its traffic is a list of times");
   CHECK_FALSE(only(listed).sick_endpoint);
@@ -62,7 +48,7 @@ TEST_CASE("analysis: rates come from the traffic, and are refused where it has n
 }
 
 TEST_CASE("analysis: healthy is what every endpoint has for ever, sick is the worst of any") {
-  Scenario scenario = pool_of("ab", 100, true);
+  Scenario scenario = pool("ab", 100, true);
   CHECK(only(scenario).healthy.from == "assumed");
   CHECK(only(scenario).sick.value == ASSUMED_SICK);
   add_fault(server(scenario, 'a'), ErrorFault{0.02, 503});
@@ -79,14 +65,14 @@ TEST_CASE("analysis: healthy is what every endpoint has for ever, sick is the wo
   CHECK(only(scenario).sick.value == 0.4);
   api(scenario).timeouts.read_ms = 50;
   CHECK(only(scenario).sick.value == 0.8);
-  Scenario all_bad = pool_of("a", 100, true);
+  Scenario all_bad = pool("a", 100, true);
   add_fault(server(all_bad, 'a'), ErrorFault{0.6, 503});
   CHECK(only(all_bad).healthy.from == "assumed");
   CHECK(only(all_bad).sick.value == 0.6);
 }
 
 TEST_CASE("analysis: what goes while the first window fills is told, since the mean does not tell it") {
-  Scenario scenario = pool_of("abcd", 1000, true);
+  Scenario scenario = pool("abcd", 1000, true);
   api(scenario).health->failure_ratio = 0.01;
   api(scenario).health->failure_min_volume = 100;
   CHECK(sentences(only(scenario))
@@ -97,7 +83,7 @@ TEST_CASE("analysis: what goes while the first window fills is told, since the m
 }
 
 TEST_CASE("analysis: the operator's sentence") {
-  Scenario scenario = pool_of("abcd", 1000, true);
+  Scenario scenario = pool("abcd", 1000, true);
   scenario.name = "shop";
   const UpstreamAnalysis upstream = only(scenario);
   CHECK(
@@ -110,7 +96,7 @@ TEST_CASE("analysis: the operator's sentence") {
 }
 
 TEST_CASE("analysis: no sentence says more than its bounds, or the opposite of another") {
-  Scenario one = pool_of("a", 1, false);
+  Scenario one = pool("a", 1, false);
   one.upstreams[0].health->window_ms = 10'000;
   one.upstreams[0].health->consecutive_failures = 1000;
   one.upstreams[0].health->failure_min_volume = 10;  // a window of 10 s holds ten
@@ -121,24 +107,24 @@ TEST_CASE("analysis: no sentence says more than its bounds, or the opposite of a
   CHECK_FALSE(only(one).healthy_endpoint->ejection->ratio_can_fire);
   AnalysisOptions worse;
   worse.healthy_error_ratio = 1;
-  const std::vector<std::string> said = sentences(only(pool_of("abcd", 1000, true), worse));
+  const std::vector<std::string> said = sentences(only(pool("abcd", 1000, true), worse));
   CHECK(said[0].find("The sick error ratio is below that.") != std::string::npos);
   CHECK(said[1].find("no exact answer") != std::string::npos);
   CHECK(said[2].find("no exact answer") != std::string::npos);
   AnalysisOptions dead;
   dead.sick_error_ratio = 1;
-  const std::string pool = sentences(only(pool_of("abcd", 1000, true), dead))[2];
-  CHECK(pool.find("99.99 % to 100 % of the requests meet an empty pool") != std::string::npos);
-  CHECK(analysis_text(analyze(pool_of("abcd", 1000, true), dead))
+  const std::string empty = sentences(only(pool("abcd", 1000, true), dead))[2];
+  CHECK(empty.find("99.99 % to 100 % of the requests meet an empty pool") != std::string::npos);
+  CHECK(analysis_text(analyze(pool("abcd", 1000, true), dead))
             .find("out for                     30.2 s                  good") != std::string::npos);
 }
 
 TEST_CASE(
     "analysis: one endpoint alone is back by what fails open to it, and several and turns have bounds") {
-  const UpstreamAnalysis alone = only(pool_of("a", 10, true));
+  const UpstreamAnalysis alone = only(pool("a", 10, true));
   CHECK(alone.sick_endpoint->cycle->in_rotation.low > 0.8);  // 2.3 % for one among others
   CHECK(alone.sick_endpoint->cycle->trials_per_hour.high < 1);
-  Scenario many = pool_of("abcd", 4, false);
+  Scenario many = pool("abcd", 4, false);
   many.upstreams[0].health->eject_ms = 2500;
   many.upstreams[0].breaker.emplace();
   many.upstreams[0].breaker->consecutive_failures = 1;
@@ -161,7 +147,7 @@ TEST_CASE(
 
 // While it is out the other one takes its turns, so that its trial does not come a round after its last turn.
 TEST_CASE("analysis: one of two in even turns is in rotation for a share within the bounds, by 100 runs") {
-  Scenario scenario = pool_of("ab", 1, false);
+  Scenario scenario = pool("ab", 1, false);
   scenario.duration = ms(1'200'000);
   for (const char letter : {'a', 'b'}) server(scenario, letter).latency = FixedLatency{0};
   add_fault(server(scenario, 'a'), ErrorFault{0.9, 503});
@@ -186,7 +172,7 @@ TEST_CASE("analysis: one of two in even turns is in rotation for a share within 
 }
 
 TEST_CASE("analysis: round robin hides one sick endpoint from a breaker that random picks would open") {
-  Scenario scenario = pool_of("abcd", 1000, true);
+  Scenario scenario = pool("abcd", 1000, true);
   api(scenario).breaker.emplace();
   const double in_turn = only(scenario).breaker->one_sick.ejection->mean_s.low;
   api(scenario).load_balancer = Algorithm::random;
@@ -217,7 +203,7 @@ TEST_CASE("analysis: numbers in words keep three digits and never round to certa
 // Two endpoints in turn, evenly spaced, no time between question and answer: what the models assume. The
 // simulator's runs differ by their seeds alone.
 TEST_CASE("analysis: 2,000 whole runs of the simulator eject when the analysis says so") {
-  Scenario scenario = pool_of("ab", 200, false);
+  Scenario scenario = pool("ab", 200, false);
   for (const char letter : {'a', 'b'}) server(scenario, letter).latency = FixedLatency{0};
   add_fault(server(scenario, 'a'), ErrorFault{0.55, 503});  // b, never ejected, keeps its half of the traffic
   const UpstreamAnalysis upstream = only(scenario);
