@@ -10,6 +10,7 @@ namespace halfopen::sim::testing {
 // An upstream over `letters` with the defaults of health and as much traffic as said, if any.
 inline Scenario pool(const std::string& letters, double rate_rps = 0, bool poisson = false) {
   Scenario scenario = scenario_over(letters, 4000);
+  scenario.sample = ms(1000);
   api(scenario).health.emplace();
   if (rate_rps <= 0) return scenario;
   Traffic traffic;
