@@ -154,11 +154,15 @@ def _pareto(tuning: Tuning) -> list[str]:
         out += wrapped("(in brackets: one does, by its means, or a constraint is broken)", "  ")
     out += ["  " + line for line in side_by_side(names, cells, WIDTH - 2)]
     for one in rows:
-        said = [f"{short(tuning, pointer)} {as_json(value)}" for pointer, value in tuning.changes(one).items()]
-        out += wrapped(f"{one.number or 'now'}: {', '.join(said) or 'no change'}", "  ", "     ")
+        out += wrapped(f"{one.number or 'now'}: {_changes(tuning, one)}", "  ", "     ")
         if tuning.twins(one):
             out += wrapped(f"the same in every run of the search: {', '.join(map(str, tuning.twins(one)))}", "     ")
     return out
+
+
+def _changes(tuning: Tuning, one: Candidate) -> str:
+    said = [f"{short(tuning, pointer)} {as_json(value)}" for pointer, value in tuning.changes(one).items()]
+    return ", ".join(said) or "no change"
 
 
 def _named(tuning: Tuning, one: Candidate) -> str:
@@ -184,6 +188,8 @@ def _apart(tuning: Tuning) -> list[str]:
         found = [tuning.difference(one, base, k) for k in range(len(tuning.objectives))]
         name = ("now" if one.number == 0 else str(one.number)) + ("" if tuning.keeps(one) else " (breaks a constraint)")
         out += wrapped(f"{name}: {_against(tuning, found)}", "  ", "     ")
+        if one not in tuning.compared:  # the table above does not say what it is
+            out += wrapped(f"({_changes(tuning, one)})", "     ")
     return out
 
 

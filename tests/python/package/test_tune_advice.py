@@ -343,3 +343,16 @@ def test_an_older_optuna_is_named(monkeypatch):
     monkeypatch.setattr(optuna, "__version__", "4.6.0")
     with pytest.raises(ImportError, match=r"needs optuna 5 or newer, and 4.6.0 is installed: pip install --upgrade 'halfopen\[optuna\]'"):
         tuned()
+
+
+def test_every_setting_that_is_compared_is_spelled_out():
+    """With three replicates the search's front is partly luck: fresh seeds leave some of it behind, and they are compared all the same."""
+    space = {FAILURES: [1, 2, 3, 4, 5, 6, 7], EJECT: [1000, 3000, 5000, 9000]}
+    goals = ["min:failed", "min:survivor_load_max", "min:ejections"]
+    found = tuned(goals, params=space, healthy_ejections_per_day=None, trials=14, replicates=3, seed=1)
+    beyond = [one for one in found.confirmed if one not in found.compared]
+    assert beyond, "settings that are off the front, and not the present ones"
+    text = flat(found.report())
+    for one in beyond:
+        changes = [f"health/{pointer.split('/')[-1]} {value}" for pointer, value in found.changes(one).items()]
+        assert f"({', '.join(changes)})" in text[text.index("replicate by replicate") :]
