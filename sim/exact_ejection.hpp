@@ -5,19 +5,19 @@
 //
 //   at least   "streak": the two rules never eject later than one of them. P(T <= t) >= P(streak by t),
 //              and >= P(either within the first window), both exact.
+//              "moment": P(T > t) <= P(T > first window) m^k, where m is the chance at most that a full
+//              window of failing attempts passes one look of the ratio rule (exact_onset), k the disjoint
+//              windows since.
 //   at most    "Harris": given when the attempts come, failures only ever help either rule, so "no streak by
 //              t", "no ratio in the first window" and "no ratio in each later moment" are all decreasing in
-//              the same independent outcomes, and such events are positively correlated (Harris 1960). The
-//              luck of the times themselves is averaged factor by factor; for Poisson arrivals that is exact
-//              where the minimum volume is far below what a window holds, and not proven where it is near.
-//              Hence
+//              the same independent outcomes, and such events are positively correlated (Harris 1960). Hence
 //              P(T > t) >= P(no streak by t) * P(no ratio in the first window) * exp(-h (t - W)), where h is
 //              the rate at which failures meet the ratio rule on a full window. Poisson arrivals see n others
 //              in it with Poisson(rate * W) probability (Mecke's formula), each failing on its own:
 //              h = rate * p * sum over n of P(Poisson = n) P(Binomial(n, p) + 1 >= failures_needed(n + 1)).
-//              and at most P(first window leaves it) m^k, "moment": m is the chance at most that a full
-//              window of failing attempts passes one look of the ratio rule (exact_onset), k the disjoint
-//              windows since.
+//              The luck of the times themselves is averaged factor by factor; for Poisson arrivals that is
+//              right where the minimum volume is far below what a window holds, and not proven where it is
+//              near.
 //   "Chernoff" Above 20,000 observations a window, P(Binomial(n, p) >= ratio n) is exp(-n KL(ratio ||
 //              p)) at most, and the sum over n is exp(-rate W (1 - exp(-KL))). The same bounds what is left
 //              of a first window too long to be followed to its end (then `cut`, and window_s is shorter).
