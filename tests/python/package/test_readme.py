@@ -52,4 +52,5 @@ def test_the_packages_own_readme_runs(tmp_path):
     assert run.returncode == 0, run.stderr
     assert "/traffic/0/rate_rps: " in run.stdout and "/upstreams/0/health/eject_ms: " in run.stdout
     assert "endpoint_ejected" in run.stdout
+    assert "req/s these rules eject a healthy endpoint" in run.stdout and "Tuned small" in run.stdout
     assert {"run.png", "page.html", "sweep-store"} <= {path.name for path in tmp_path.iterdir()}
