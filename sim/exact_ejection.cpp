@@ -175,7 +175,7 @@ Answer<Ejection> ejection(const HealthParams& rule, const FailureTurns& turns, c
   out.arrivals = given;
   const Answer<CountLaw> streak = streak_law(rule.consecutive_failures, turns);
   if (streak) {
-    out.streak = *streak;
+    out.streak = turns.size() > 1 && given.poisson ? written_out(*streak) : *streak;
   } else {
     out.streak.tail = {0};
     out.streak_known = false;

@@ -12,6 +12,8 @@ namespace halfopen::sim::exact {
 
 namespace {
 
+constexpr double NOTHING = 1e-15;
+
 // The survival of every n up to known_to(): out[n] = P(N > n). From the far end, so that small ones stay
 // exact.
 std::vector<double> survivals(const CountLaw& law) {
@@ -127,6 +129,19 @@ std::optional<double> count_quantile(const CountLaw& law, double level) {
   return law.known_to() + std::max(1.0, more);
 }
 
+CountLaw written_out(CountLaw law) {
+  if (law.tail.empty()) return law;
+  std::size_t j = 0;
+  while (law.beyond > NOTHING && law.ends.size() < MAX_SUPPORT) {
+    const double h = law.tail[j];
+    law.ends.push_back(law.beyond * h);
+    law.beyond *= 1 - h;
+    if (++j == law.tail.size()) j = 0;
+  }
+  std::rotate(law.tail.begin(), law.tail.begin() + static_cast<std::ptrdiff_t>(j), law.tail.end());
+  return law;
+}
+
 Answer<CountLaw> sum_of(const CountLaw& law, std::uint32_t times) {
   if (times == 0) return Answer<CountLaw>::refused("a sum of no waiting times is no waiting time");
   if (!law.complete()) {
@@ -134,17 +149,11 @@ Answer<CountLaw> sum_of(const CountLaw& law, std::uint32_t times) {
         "the sum needs the whole law of one waiting time, and this one is known only until the first "
         "observation ages out");
   }
-  // The tail is written out, until what is left is nothing.
-  std::vector<double> one = law.ends;
-  double left = law.beyond;
-  for (std::size_t j = 0; left > 1e-15 && !law.tail.empty(); ++j) {
-    if (one.size() > MAX_SUPPORT) {
-      return Answer<CountLaw>::refused(fmt::format(
-          "the law of one waiting time has more than {} places, too many to add them up", MAX_SUPPORT));
-    }
-    const double h = law.tail[j % law.tail.size()];
-    one.push_back(left * h);
-    left *= 1 - h;
+  const CountLaw whole = written_out(law);
+  const std::vector<double>& one = whole.ends;
+  if (whole.beyond > NOTHING) {
+    return Answer<CountLaw>::refused(fmt::format(
+        "the law of one waiting time has more than {} places, too many to add them up", MAX_SUPPORT));
   }
   if (one.size() > MAX_SUPPORT / times || one.size() * one.size() * times > 400'000'000) {
     return Answer<CountLaw>::refused(fmt::format(

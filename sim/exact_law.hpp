@@ -68,6 +68,10 @@ double mean_count(const CountLaw& law);
 // The least n with P(N <= n) >= level, 0 < level < 1; none beyond what the law knows.
 std::optional<double> count_quantile(const CountLaw& law, double level);
 
+// The same law with as much of its tail among `ends` as there is, or until there are 200,000 of them: what is
+// left then ends with a chance of about 10^-4 an attempt at most.
+CountLaw written_out(CountLaw law);
+
 // The law of the sum of `times` independent ones; refused where the law isn't complete or the sum has more
 // than MAX_SUPPORT places.
 inline constexpr std::size_t MAX_SUPPORT = 200'000;
@@ -78,7 +82,7 @@ Answer<CountLaw> sum_of(const CountLaw& law, std::uint32_t times);
 // P(n attempts by t) * P(N > n), because which attempts fail has nothing to do with when they come; a
 // geometric tail S(m + j) = S(m) (1 - h)^j sums to S(m) (1 - h)^-m exp(-rate t h) P(Poisson(rate t (1 - h)) >
 // m). A tail that takes turns has no such sum: there the turns' mean stands for each, an error below the
-// chance of one round; exact for regular arrivals, which is what turns are used with.
+// chance of one round, which `written_out` makes small.
 
 // P(T > t) for many t: what doesn't depend on t is worked out once. Keeps the law, which must outlive it.
 class InTime {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "sim/exact_coins.hpp"
@@ -22,12 +23,14 @@ constexpr double HOUR_S = 3600;
 class Turn {
  public:
   // `begun`: the streak's law with what may have begun before the turn.
-  Turn(const Ejection& sick, const CountLaw& begun, const HealthParams& rule, const FailureTurns& turns,
+  Turn(const Ejection& sick, CountLaw begun, const HealthParams& rule, const FailureTurns& turns,
        double before)
       : coins_(coins_of(turns)),
         moments_(rule, coins_, before, sick.arrivals),
         streak_(sick.streak, sick.arrivals),
-        begun_(begun, sick.arrivals),
+        begun_law_(turns.size() > 1 && sick.arrivals.poisson ? written_out(std::move(begun))
+                                                             : std::move(begun)),
+        begun_(begun_law_, sick.arrivals),
         gap_s_(sick.arrivals.poisson ? 0 : 1 / sick.arrivals.per_s),
         window_s_(static_cast<double>(rule.window_ms) / 1000) {
     past_.push_back(0);
@@ -68,7 +71,9 @@ class Turn {
 
   Coins coins_;
   Moments moments_;
-  InTime streak_, begun_;
+  InTime streak_;
+  CountLaw begun_law_;
+  InTime begun_;
   double gap_s_, window_s_, full_per_s_ = 0;
   std::vector<double> past_, spread_,
       missed_;  // at i / GRID of the window: integral of h, its spread, `misses`

@@ -3,78 +3,17 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "sim/exact_pool.hpp"
-#include "tests/sim/exact_judge.hpp"
+#include "tests/sim/exact_onset_judge.hpp"
 
 namespace halfopen::sim::exact {
 namespace {
 
 using namespace judging;
-
-struct Question {
-  HealthParams rule;
-  FailureTurns sick;
-  double before = 0;
-  Arrivals arrivals;
-};
-
-// When a machine that has seen one and a half windows of healthy traffic is out after the turn, in s. What is
-// out before the turn is not asked: it starts again.
-template <class Machine>
-double out_after_s(const Question& q, Luck luck) {
-  const double gap = 1000 / q.arrivals.per_s;
-  const double turn_ms = 1.5 * static_cast<double>(q.rule.window_ms);
-  for (;;) {
-    Machine machine(q.rule);
-    double t = q.arrivals.poisson ? 0 : -gap * luck.unit();  // the turn is anywhere in a gap
-    std::size_t after = 0;
-    for (;;) {
-      t += q.arrivals.poisson ? luck.exponential(gap) : gap;
-      const bool turned = t > turn_ms + 1e-6;
-      const double p = turned ? q.sick[after++ % q.sick.size()] : q.before;
-      if (!machine.report(1000 + static_cast<std::uint64_t>(t), luck.unit() < p)) continue;
-      if (!turned) break;
-      return (t - turn_ms) / 1000;
-    }
-  }
-}
-
-// Are the shares of the replicates that are out by each of several times within the bounds? `width`: how far
-// apart the bounds may be, at most, at any of them.
-template <class Machine>
-void judge(const Question& asked, const Question& real, bool agree, double width) {
-  const Answer<Ejection> sick = ejection(asked.rule, asked.sick, asked.arrivals);
-  REQUIRE(sick);
-  const Answer<Onset> exact = onset(*sick, asked.rule, asked.sick, asked.before);
-  REQUIRE(exact);
-  constexpr std::uint64_t RUNS = 2'000;
-  std::vector<double> times;
-  for (std::uint64_t r = 0; r < RUNS; ++r) times.push_back(out_after_s<Machine>(real, Luck(71, r)));
-  std::sort(times.begin(), times.end());
-  bool all = true;
-  double widest = 0;
-  for (int i = 1; i < 20; ++i) {
-    const double t = times[RUNS * static_cast<std::uint64_t>(i) / 20];
-    const double share =
-        static_cast<double>(std::upper_bound(times.begin(), times.end(), t) - times.begin()) / RUNS;
-    const Answer<Bounds> by = onset_by(*sick, asked.rule, asked.sick, asked.before, t);
-    REQUIRE(by);
-    const double error = WIDTH * std::sqrt(share * (1 - share) / RUNS);
-    all = all && share + error >= by->low && share - error <= by->high;
-    widest = std::max(widest, by->high - by->low);
-  }
-  CHECK(all == agree);
-  if (agree) {
-    CHECK(widest <= width);
-    const auto at = [&](double level) { return times[static_cast<std::size_t>(level * RUNS)]; };
-    CHECK(at(0.97) >= exact->within_95_s.low);
-    CHECK(at(0.93) <= exact->within_95_s.high);
-  }
-}
 
 // Bounds this tight leave no room for an empty window, which says 0.6 s in place of 1 s.
 TEST_CASE("exact onset: a streak acts on what was healthy as soon as the bounds say, a full window or not") {
