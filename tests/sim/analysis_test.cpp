@@ -161,7 +161,8 @@ TEST_CASE("analysis: one of two in even turns is in rotation for a share within 
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     scenario.seed = seed;
     double in = 0;
-    for (const Interval& interval : simulate(scenario).lanes[0].intervals) {
+    const Timeline timeline = simulate(scenario);
+    for (const Interval& interval : timeline.lanes[0].intervals) {
       if (interval.state == LaneState::healthy) in += static_cast<double>(interval.to - interval.from);
     }
     shares.push_back(in / static_cast<double>(scenario.duration));
