@@ -150,10 +150,9 @@ class Watch {
 
   void tell(const WatchBook::Mail& mail) {
     std::string text;
-    bool some_gave_up = false;
     for (const WatchNote& note : mail.notes) {
       text += writer_->note(note);
-      some_gave_up = some_gave_up || note.gave_up();
+      last_is_to_end_ = last_is_to_end_ || note.gave_up();
     }
     put(text);
     dropped_lines_ += mail.dropped_lines;
@@ -162,7 +161,10 @@ class Watch {
       say(fmt::format("halfopen: standard output is not read in time: {} not told, {} among them",
                       plural(mail.dropped_lines, "line"), plural(mail.dropped_events, "transition")));
     }
-    if (some_gave_up && probes_.counts().loops == 0) {
+    // A loop tells that it gives up before it has ended: the last one may still be counted now, and not
+    // later.
+    if (last_is_to_end_ && probes_.counts().loops == 0) {
+      last_is_to_end_ = false;
       say("halfopen: nothing is probed any more; SIGHUP reads the file again and begins anew");
     }
   }
@@ -206,6 +208,7 @@ class Watch {
     const Names before = names();
     probes_.abort_all();
     tell(book_.take_notes());  // what the loops of before had to say
+    last_is_to_end_ = false;
     plan_ = *std::move(next);
     apply();
     const Names after = names();
@@ -244,6 +247,7 @@ class Watch {
   ActiveProbes probes_;
   int status_ = EXIT_HELD;
   std::uint64_t dropped_lines_ = 0, dropped_events_ = 0;
+  bool last_is_to_end_ = false;  // a loop gave up, and nobody was told yet that it was the last one
 };
 
 }  // namespace
